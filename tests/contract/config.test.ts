@@ -1,6 +1,7 @@
 import { endpoints } from '@svc/protocol';
 import { walletClasses } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TONGO_USDC } from '../../packages/server/src/chains/private-pool.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { send } from '../support/client.ts';
 import { TestService } from '../support/service.ts';
@@ -10,6 +11,7 @@ interface ConfigBody {
   readonly walletClasses: { walletType: string; classHash: string; current: boolean }[];
   readonly rpcUrl: string;
   readonly paymentAddress: string;
+  readonly privateBalance: object | null;
 }
 
 const RELAYER_KEY = '0xc0ffee5ec2e7';
@@ -67,6 +69,26 @@ describe('the configuration for clients', () => {
     ]);
   });
 
+  it('names the private pool of the sandbox with the terms of its contract, open at first', async () => {
+    const { origin, credentials } = service.server;
+    const open = await bodyOf(read(origin, credentials.publicKey));
+    const usdc = open.tokens.find(({ chain, token }) => chain === 'STARKNET' && token === 'USDC');
+    expect(open.privateBalance).toEqual({
+      pool: TONGO_USDC,
+      token: 'USDC',
+      tokenAddress: usdc?.address,
+      fee: '0',
+      feePayment: { entrypoint: 'approve', to: TONGO_USDC },
+      shieldPaused: false,
+      lagBlocks: 0,
+    });
+    const terms = { fee: '4', shieldPaused: true, lagBlocks: 12 };
+    await send(`${origin}/sandbox/starknet/pool`, { method: 'POST', body: terms });
+    const changed = await bodyOf(read(origin, credentials.publicKey));
+    expect(changed.privateBalance).toMatchObject({ fee: '4000000000000000000', shieldPaused: true, lagBlocks: 12 });
+    await send(`${origin}/sandbox/starknet/pool`, { method: 'POST', body: {} });
+  });
+
   it('is refused with a production key while no live chain is configured', async () => {
     expectError(await read(service.server.origin, production), 400, 'chain_not_configured');
   });
@@ -95,6 +117,13 @@ describe('the configuration for clients', () => {
       expect(reply.text).not.toContain(secret);
       expect(live.output()).not.toContain(secret);
     }
+    expect((reply.body as ConfigBody).privateBalance).toMatchObject({
+      pool: TONGO_USDC,
+      fee: '4000000000000000000',
+      feePayment: { entrypoint: 'transfer', to: `0x${'77'.padStart(64, '0')}` },
+      shieldPaused: true,
+      lagBlocks: 12,
+    });
     const { tokens, walletClasses: classes } = reply.body as ConfigBody;
     expect([...new Set(tokens.map(({ chain }) => chain))]).toEqual(['STARKNET', 'BASE']);
     expect(classes[0]).toEqual({ walletType: 'SVC', classHash: '0x5e1f', current: true });

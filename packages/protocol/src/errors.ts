@@ -82,6 +82,13 @@ export const catalogue = {
     message: 'A limit of sponsored gas is reached. It resets at midnight UTC.',
   },
   sponsorship_not_allowed: { status: 400, message: 'Your organisation does not sponsor this call.' },
+  shield_paused: {
+    status: 400,
+    message: 'Moving money into the private pool is paused. Money in it can be moved and taken out.',
+  },
+  pool_busy: { status: 400, message: "The private account's last operation is too recent. Wait for some blocks." },
+  pool_fee_unpaid: { status: 400, message: "The calls do not pay the private pool's fee." },
+  proof_rejected: { status: 400, message: 'The private pool refuses the proof. Make it again.' },
   transaction_mismatch: { status: 400, message: 'The transaction does not match what was expected.' },
   transaction_already_used: { status: 400, message: 'This payment was used already.' },
 

@@ -81,6 +81,7 @@ const config: Config = {
     { chain: 'STARKNET', token: 'USDC', address: USDC, decimals: 6 },
     { chain: 'STARKNET', token: 'WLD', address: null, decimals: 18 },
   ],
+  privateBalance: null,
   walletClasses: [
     { walletType: 'SVC', classHash: '0xc1a55', current: true },
     { walletType: 'SVC', classHash: '0x01d', current: false },

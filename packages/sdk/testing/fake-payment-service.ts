@@ -215,6 +215,7 @@ const config = (origin: string) => ({
     { chain: 'STARKNET', token: 'USDC', address: toHex(USDC), decimals: 6 },
     { chain: 'STARKNET', token: 'DAI', address: toHex(DAI), decimals: 18 },
   ],
+  privateBalance: null,
   walletClasses: [],
 });
 

@@ -17,6 +17,7 @@ const config: Config = {
     { chain: 'STARKNET', token: 'USDC', address: toHex(USDC), decimals: 6 },
     { chain: 'STARKNET', token: 'ETH', address: toHex(ETH), decimals: 18 },
   ],
+  privateBalance: null,
   walletClasses: [
     { walletType: 'SVC', classHash: toHex(classes.svc), current: true },
     { walletType: 'SVC', classHash: toHex(classes.svcSessions), current: false },

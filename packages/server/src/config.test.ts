@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { classes } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
+import { TONGO_USDC } from './chains/private-pool.ts';
 import { readConfig } from './config.ts';
 import { ConfigError } from './env-reader.ts';
 
@@ -223,6 +224,26 @@ describe('the configuration', () => {
       },
       evmRpcUrls: { SCROLL: ['http://10.0.0.7:8545'] },
     });
+  });
+
+  it('has the pool of mainnet with shields paused, until the operator opens it or hides it', () => {
+    const pool = (settings: object) =>
+      readConfig({ ...live, STARKNET_NETWORK: 'mainnet', ...settings }).chains.starknet?.pool;
+    expect(pool({})).toEqual({
+      address: TONGO_USDC,
+      token: 'USDC',
+      terms: { fee: 4n * 10n ** 18n, shieldPaused: true, lagBlocks: 12 },
+    });
+    expect(pool({ PRIVATE_BALANCE: 'paused' })?.terms.shieldPaused).toBe(true);
+    expect(pool({ PRIVATE_BALANCE: 'open', POOL_FEE_STRK: '0.5', POOL_LAG_BLOCKS: '3' })?.terms).toEqual({
+      fee: 5n * 10n ** 17n,
+      shieldPaused: false,
+      lagBlocks: 3,
+    });
+    expect(pool({ PRIVATE_BALANCE: 'off' })).toBeUndefined();
+    expect(() => pool({ PRIVATE_BALANCE: 'on' })).toThrow('PRIVATE_BALANCE must be one of off, paused, open');
+    expect(readConfig(live).chains.starknet?.pool).toBeUndefined();
+    expect(() => readConfig({ ...live, PRIVATE_BALANCE: 'open' })).toThrow('PRIVATE_BALANCE needs a pool');
   });
 
   it('takes a network file, with its class and bridge, and warns where its chain id is public', () => {

@@ -12,7 +12,13 @@ import {
   unparsed,
 } from '@svc/protocol';
 import { chainIds } from '@svc/starknet';
-import { type ChainSettings, type LiveStarknet, parseLiveNetwork } from './chains/networks.ts';
+import {
+  type ChainSettings,
+  type LiveNetwork,
+  type LiveStarknet,
+  parseLiveNetwork,
+  poolOf,
+} from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
 import type { RemoteSignerOptions } from './crypto/remote-signer.ts';
 import { type AccountKey, type RelayerAccount, VariableReader } from './env-reader.ts';
@@ -126,6 +132,7 @@ const FRI_PER_STRK = 10n ** 18n;
 /** Thousands of transfers. */
 const DAILY_STRK = 500n;
 const USER_DAILY_STRK = 20n;
+const POOL_FEE_STRK = 4n;
 /** More is taken for a typing error. */
 const MAX_DAILY_STRK = 1_000_000_000n;
 /** A cent, many times what a transfer costs. */
@@ -319,7 +326,20 @@ function readStarknet(read: VariableReader): LiveStarknet | undefined {
   ]);
   const { rpcUrls, publicRpcUrl, svcClassHash, paymentAddress } = found;
   if (!network || !rpcUrls || !publicRpcUrl || !svcClassHash || !paymentAddress) return undefined;
-  return { network, rpcUrls, publicRpcUrl, svcClassHash, paymentAddress };
+  return { network, rpcUrls, publicRpcUrl, svcClassHash, paymentAddress, pool: readPool(read, network) };
+}
+
+const MAX_LAG_BLOCKS = 1_000;
+
+function readPool(read: VariableReader, network: LiveNetwork): LiveStarknet['pool'] {
+  const mode = read.choice('PRIVATE_BALANCE', ['off', 'paused', 'open'], undefined);
+  const fee = readStrk(read, 'POOL_FEE_STRK') ?? POOL_FEE_STRK * FRI_PER_STRK;
+  const lagBlocks = read.integer('POOL_LAG_BLOCKS', 12, 0, MAX_LAG_BLOCKS);
+  const place = poolOf(network);
+  if (!place && (mode === 'open' || mode === 'paused')) {
+    read.refuse('PRIVATE_BALANCE', 'needs a pool: mainnet has one, a network file names it in pool');
+  }
+  return place && mode !== 'off' ? { ...place, terms: { fee, lagBlocks, shieldPaused: mode !== 'open' } } : undefined;
 }
 
 /** Circle has a service of its own for test networks. */

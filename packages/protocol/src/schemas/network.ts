@@ -22,6 +22,7 @@ export const NetworkFile = Type.Object(
     bridge: Type.Optional(
       Type.Object({ url: HttpUrl, tokenMessenger: Hash, messageTransmitter: Hash, usdcMint: Type.String() }, strict),
     ),
+    pool: Type.Optional(Type.Object({ address: Hash, token: ChainTokenName }, strict)),
   },
   { title: 'NetworkFile', ...strict },
 );

@@ -94,6 +94,38 @@ export const CreateDeposit = Type.Object({
   chain: ChainName,
 });
 
+export const PrivateBalanceTerms = Type.Object(
+  {
+    pool: Type.String({ description: 'The contract' }),
+    token: ChainTokenName,
+    tokenAddress: Type.String(),
+    fee: Type.String({ description: 'Of an operation, in FRI (10^-18 STRK); shields of one transaction pay once' }),
+    feePayment: Type.Object(
+      { entrypoint: OneOf(['approve', 'transfer']), to: Type.String() },
+      { description: 'The call of the STRK contract, with the address and the fee, that goes before an operation' },
+    ),
+    shieldPaused: Type.Boolean(),
+    lagBlocks: Type.Integer({ description: "An account's next operation waits for so many blocks and one more" }),
+  },
+  {
+    title: 'PrivateBalanceTerms',
+    examples: [
+      {
+        pool: '0x0415f2c3b16cc43856a0434ed151888a5797b6a22492ea6fd41c62dbb4df4e6c',
+        token: 'USDC',
+        tokenAddress: '0x033068f6539f8e6e6b131e6b2b814e6c34a5224bc66947c47dab9dfee93b35fb',
+        fee: '4000000000000000000',
+        feePayment: {
+          entrypoint: 'transfer',
+          to: '0x01a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80',
+        },
+        shieldPaused: true,
+        lagBlocks: 12,
+      },
+    ],
+  },
+);
+
 export const Config = Type.Object(
   {
     network: Type.String(),
@@ -111,6 +143,7 @@ export const Config = Type.Object(
     walletClasses: Type.Array(
       Type.Object({ walletType: WalletTypeName, classHash: Type.String(), current: Type.Boolean() }),
     ),
+    privateBalance: Nullable(PrivateBalanceTerms),
   },
   { title: 'Config' },
 );

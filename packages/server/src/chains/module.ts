@@ -3,6 +3,7 @@ import type { Handlers } from '../http/call.ts';
 import type { Module } from '../http/module.ts';
 import type { Checks } from '../http/monitoring.ts';
 import type { Networks, StarknetNetwork } from './networks.ts';
+import { describePool } from './private-pool.ts';
 
 export function create(deps: { readonly networks: Networks }): Module<'getConfig'> {
   const { networks } = deps;
@@ -12,7 +13,7 @@ export function create(deps: { readonly networks: Networks }): Module<'getConfig
 
 export function configHandlers(networks: Networks): Pick<Handlers, 'getConfig'> {
   return {
-    getConfig: ({ caller }) => {
+    getConfig: async ({ caller }) => {
       const network = networks.starknet(caller.environment);
       return {
         network: network.name,
@@ -23,6 +24,7 @@ export function configHandlers(networks: Networks): Pick<Handlers, 'getConfig'> 
         walletClasses: network.walletClasses.map(({ walletType, classHash, current }) => {
           return { walletType, classHash: toHex(classHash), current };
         }),
+        privateBalance: await describePool(network.pool),
       };
     },
   };

@@ -21,6 +21,7 @@ describe('a network file', () => {
         hasReady: true,
         tokens: [{ chain: 'STARKNET', token: 'USDC', decimals: 6 }, { token: 'STRK' }, { token: 'ETH' }],
         bridge: { url: 'https://attestations.example' },
+        pool: { address: example.pool.address, token: 'USDC' },
       },
     });
   });
@@ -50,6 +51,9 @@ describe('a network file', () => {
 
   it.each<[object, RegExp]>([
     [{ name: 'mainnet' }, /name must not be mainnet/],
+    [{ pool: { address: '0x0', token: 'USDC' } }, /pool.address/],
+    [{ pool: { ...example.pool, token: 'DAI' } }, /pool.token DAI is not in tokens/],
+    [{ pool: { ...example.pool, fee: '4' } }, /pool/],
     [{ name: 'My Chain' }, /^name /],
     [{ name: undefined }, /name/],
     [{ chainId: '0x0' }, /chainId/],

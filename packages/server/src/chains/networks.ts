@@ -29,6 +29,14 @@ import type { EvmChain } from './evm/chain.ts';
 import { ViemEvmChain } from './evm/viem-chain.ts';
 import { ChainUnavailableError } from './node-fetch.ts';
 import type { NodeHealth } from './nodes.ts';
+import {
+  livePool,
+  mainnetPool,
+  type PoolPlace,
+  type PoolSettings,
+  type PrivatePool,
+  sandboxPool,
+} from './private-pool.ts';
 import type { StarknetChain } from './starknet/chain.ts';
 import { RpcStarknetChain } from './starknet/rpc-chain.ts';
 import {
@@ -57,6 +65,7 @@ export interface CustomNetwork {
   /** Of a transaction, with `{hash}` in it. */
   readonly explorer: string | undefined;
   readonly bridge: (BridgePlaces & { readonly url: string }) | undefined;
+  readonly pool?: PoolPlace | undefined;
 }
 
 export type LiveNetwork = 'mainnet' | 'sepolia' | CustomNetwork;
@@ -73,6 +82,8 @@ export interface LiveStarknet {
   readonly publicRpcUrl: string;
   readonly svcClassHash: bigint;
   readonly paymentAddress: StarknetAddress;
+  /** Undefined: no private balances. */
+  readonly pool?: PoolSettings | undefined;
 }
 
 export interface SandboxPlace {
@@ -93,6 +104,7 @@ export interface StarknetNetwork {
   readonly rpcUrl: string;
   readonly paymentAddress: StarknetAddress;
   readonly walletClasses: readonly WalletClass[];
+  readonly pool?: PrivatePool | undefined;
   /** Block time as contracts see it. */
   time(): Promise<Date>;
 }
@@ -103,6 +115,12 @@ export interface ChainsHealth {
 }
 
 const liveChainIds = { mainnet: chainIds.SN_MAIN, sepolia: chainIds.SN_SEPOLIA };
+
+/** Sepolia has none that is known. */
+export function poolOf(network: LiveNetwork): PoolPlace | undefined {
+  if (typeof network !== 'string') return network.pool;
+  return network === 'mainnet' ? mainnetPool : undefined;
+}
 
 export const nameOfNetwork = (network: LiveNetwork): string => (typeof network === 'string' ? network : network.name);
 
@@ -174,10 +192,12 @@ function liveNetwork(live: LiveStarknet): StarknetNetwork {
   const chainId = typeof network === 'string' ? liveChainIds[network] : network.chainId;
   const chain = new RpcStarknetChain({ chainId, urls });
   const classes = classesWith(live.svcClassHash);
+  const tokens = typeof network === 'string' ? tokensOf(network, 'STARKNET') : network.tokens;
   return {
     name: nameOfNetwork(network),
     chain,
-    tokens: typeof network === 'string' ? tokensOf(network, 'STARKNET') : network.tokens,
+    tokens,
+    pool: live.pool && livePool(live.pool, tokens, live.paymentAddress),
     bridge: custom?.bridge,
     time: chainTime(chain),
     rpcUrl: live.publicRpcUrl,
@@ -192,10 +212,12 @@ function sandboxNetwork({ url, publicUrl, nodeUrl, paymentAddress }: SandboxPlac
   // Our own HTTP server waits for a node that restarts.
   const urls = [...(nodeUrl === undefined ? [] : [nodeUrl]), `${url}/starknet/rpc`];
   const chain = new RpcStarknetChain({ chainId: chainIds.SVC_SANDBOX, urls });
+  const tokens = tokensOf('sandbox', 'STARKNET');
   return {
     name: 'sandbox' satisfies StarknetNetworkName,
     chain,
-    tokens: tokensOf('sandbox', 'STARKNET'),
+    tokens,
+    pool: sandboxPool(chain, tokens),
     time: chainTime(chain),
     rpcUrl: `${publicUrl}/starknet/rpc`,
     paymentAddress: address.value,
@@ -336,6 +358,8 @@ export function parseNetworkFile(content: string): Parsed<CustomNetwork> {
   if (problem !== undefined) return unparsed(problem);
   const bridge = readBridge(file.bridge);
   if (!bridge.ok) return bridge;
+  const pool = readPool(file);
+  if (!pool.ok) return pool;
   return {
     ok: true,
     value: {
@@ -348,6 +372,7 @@ export function parseNetworkFile(content: string): Parsed<CustomNetwork> {
       hasReady: file.classes.ready !== undefined,
       explorer: file.explorer,
       bridge: bridge.value,
+      pool: pool.value,
     },
   };
 }
@@ -401,6 +426,14 @@ function readBridge(bridge: NetworkFile['bridge']): Parsed<CustomNetwork['bridge
       usdcMint: usdcMint.value,
     },
   };
+}
+
+function readPool({ pool, tokens }: NetworkFile): Parsed<PoolPlace | undefined> {
+  if (!pool) return { ok: true, value: undefined };
+  const address = parseStarknetAddress(pool.address);
+  if (!address.ok) return unparsed('pool.address is no contract address');
+  if (!tokens.some(({ token }) => token === pool.token)) return unparsed(`pool.token ${pool.token} is not in tokens`);
+  return { ok: true, value: { address: address.value, token: pool.token } };
 }
 
 function normal(text: string): string | undefined {

@@ -6,6 +6,7 @@ import { type Database, sql } from '@svc/store';
 import { WrongTokenError } from '../chains/networks.ts';
 import { WrongChainError } from '../chains/node-fetch.ts';
 import type { NodeHealth } from '../chains/nodes.ts';
+import { findPoolFault } from '../chains/private-pool.ts';
 import { PROBE_HEADER, type Readiness, shareRead } from '../http/monitoring.ts';
 import { type AccountsDeps, type KeyState, listAccounts, listKeyStates } from '../relayer/operator.ts';
 
@@ -53,6 +54,7 @@ export function createDoctor(deps: DoctorDeps): () => Promise<DoctorReport> {
       attempt('nodes', () => nodes(deps)),
       attempt('accounts', async () => (await listAccounts(deps)).map(accountFinding)),
       attempt('keys', async () => (await listKeyStates(deps)).map(keyFinding)),
+      attempt('private balance', () => privateBalance(deps)),
       attempt('database role', async () => [await databaseRole(deps.db)]),
       attempt('migrations', async () => [await migrations(deps.db)]),
       attempt('clock', () => clocks(deps)),
@@ -168,6 +170,20 @@ async function databaseRole({ lists }: Database): Promise<Finding> {
 async function migrations({ lists }: Database): Promise<Finding> {
   const row = await lists.one<{ count: number }>(sql`select count(*)::integer as count from schema_migrations`);
   return ok('migrations', `${row?.count ?? 0} done; a start with pending ones is refused`);
+}
+
+async function privateBalance({ networks }: DoctorDeps): Promise<Finding[]> {
+  if (!networks.environments().includes('production')) return [];
+  const { chain, pool } = networks.starknet('production');
+  if (!pool) return [ok('private balance', 'off')];
+  const fault = await findPoolFault(chain, pool);
+  if (fault !== undefined) {
+    return [failing('private balance', fault, 'Correct pool in the network file, or set PRIVATE_BALANCE=off.')];
+  }
+  const isPaused = (await pool.terms())?.shieldPaused;
+  return [
+    ok('private balance', isPaused ? 'shields are paused; PRIVATE_BALANCE=open allows them' : 'shields are open'),
+  ];
 }
 
 const MAX_OFF_MS = 2_000;
