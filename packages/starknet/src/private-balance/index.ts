@@ -9,6 +9,7 @@ export {
   subtractBalances,
 } from './cipher-balance.ts';
 export { FUND_RANDOMNESS, type ProofContext, WITHDRAW_RANDOMNESS } from './context.ts';
+export { decryptHint, encryptHint, type HintKey } from './hint.ts';
 export { type CurvePoint, G as GENERATOR_POINT, H as SECOND_GENERATOR, isPoint, publicPoint } from './points.ts';
 export {
   type Fund,
