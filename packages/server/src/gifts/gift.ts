@@ -122,16 +122,18 @@ export function shareOfRedeem({ amount, gas, bridge }: Costs, chain: 'starknet' 
 
 export const openRedeem: Sql = sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')`;
 
+/** What is left in a hold but for the shares of open redeems. */
+export const restOfHold = (hold: Sql): Sql => sql`
+  ${hold}.amount_micros - ${hold}.settled_micros - ${hold}.released_micros - (
+    select coalesce(sum(share_micros), 0) from gift_redeems
+     where gift_redeems.hold_id = ${hold}.id and ${openRedeem} and not spent)::bigint`;
+
 /** But for the shares of open redeems. The caller has locked the gift. Returns the amount. */
 export async function releaseRemainder(tx: Db, { id, holdId }: Pick<GiftRecord, 'id' | 'holdId'>): Promise<UsdMicros> {
   if (holdId === null) return 0n;
   await tx.run(sql`update gifts set hold_id = null, updated_at = now() where id = ${id} and hold_id = ${holdId}`);
   const row = await tx.one<{ rest: UsdMicros }>(sql`
-    select amount_micros - settled_micros - released_micros - (
-             select coalesce(sum(share_micros), 0) from gift_redeems where hold_id = ${holdId} and ${openRedeem} and not spent
-           )::bigint as rest
-      from ledger_holds
-     where id = ${holdId}`);
+    select ${restOfHold(sql`ledger_holds`)} as rest from ledger_holds where id = ${holdId}`);
   if (!row || row.rest < 0n) throw new Error(`More is reserved for redeems of gift ${id} than its hold has.`);
   if (row.rest > 0n) await release(tx, { holdId, amount: row.rest, reference: 'rest' });
   return row.rest;

@@ -13,10 +13,10 @@ import {
 import { currentTenant, type Db, type Reads, type Sql, sql } from '@svc/store';
 import { giftEventsWanted, type NewEvent, publishEvents } from '../events/events.ts';
 import type { JobLog, NewJob } from '../jobs/job.ts';
-import { hold, release, settle } from '../ledger/ledger.ts';
+import { endMany, hold, release, settle } from '../ledger/ledger.ts';
 import { laneOf } from '../util/ids.ts';
 import { Waiters } from '../util/wakeup.ts';
-import { type GiftRecord, giftColumns, openRedeem, releaseRemainder } from './gift.ts';
+import { type GiftRecord, giftColumns, openRedeem, releaseRemainder, restOfHold } from './gift.ts';
 
 type Machine = Readonly<Record<RedeemStatus, readonly RedeemStatus[]>>;
 
@@ -154,22 +154,29 @@ export function failRedeem(tx: Db, id: string, reason: string): Promise<void> {
   return endRedeems(tx, [{ id, end: 'FAILED', reason }]);
 }
 
+type ReadRedeem = Redeem & { readonly eventsWanted: boolean };
+
 /** Locks gifts before ledgers, and ledgers in byte order of their names, so that two transactions cannot deadlock. */
 export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: ErrorLog): Promise<void> {
   const ids = ends.map(({ id }) => id);
-  await tx.rows(sql`
-    select id from gifts where id in (select gift_id from gift_redeems where id = any(${ids}))
-     order by id for no key update`);
-  const redeems = await tx.rows<Redeem & { eventsWanted: boolean }>(sql`
-    select ${redeemColumns}, ${giftEventsWanted} as "eventsWanted" from gift_redeems where id = any(${ids})
-     order by organization_id collate "C", environment collate "C", id for no key update`);
+  const [, redeems] = await Promise.all([
+    tx.rows(sql`
+      select id from gifts where id in (select gift_id from gift_redeems where id = any(${ids}))
+       order by id for no key update`),
+    tx.rows<ReadRedeem>(sql`
+      select ${redeemColumns}, ${giftEventsWanted} as "eventsWanted" from gift_redeems where id = any(${ids})
+       order by organization_id collate "C", environment collate "C", id for no key update`),
+  ]);
   const endOf = new Map(ends.map((end) => [end.id, end]));
   if (redeems.length !== endOf.size) throw new Error('A redeem that is to end does not exist.');
+  const paid: PaidRedeem[] = [];
   for (const redeem of redeems) {
     const end = endOf.get(redeem.id);
-    if (end?.end === 'SUCCESS') await succeed(tx, redeem, end, log);
+    if (end?.end === 'SUCCESS' && isOpenStatus(redeem.status)) paid.push({ redeem, facts: end });
+    else if (end?.end === 'SUCCESS') await succeedAgain(tx, redeem, end, log);
     else if (end) await fail(tx, redeem, end);
   }
+  if (paid.length > 0) await succeedTogether(tx, paid);
   const told = redeems.filter(({ eventsWanted }) => eventsWanted);
   if (told.length > 0) await publishEnds(tx, told);
 }
@@ -195,11 +202,88 @@ async function publishEnds(tx: Db, before: readonly Redeem[]): Promise<void> {
   await publishEvents(tx, events);
 }
 
-async function succeed(tx: Db, redeem: Redeem, facts: SuccessFacts, log: ErrorLog | undefined): Promise<void> {
-  const { id, status } = redeem;
-  if (status !== 'SUCCESS' && !statusesBefore('SUCCESS', reorganisations).includes(status)) {
-    throw new Error(`Redeem ${id} cannot end in SUCCESS from ${status}.`);
+interface PaidRedeem {
+  readonly redeem: Redeem;
+  readonly facts: SuccessFacts;
+}
+
+const isOpenStatus = (status: RedeemStatus): boolean => nextStatuses[status].length > 0;
+
+/** As many statements for a whole payout as for one redeem. They are sent together and run in their order. */
+async function succeedTogether(tx: Db, paid: readonly PaidRedeem[]): Promise<void> {
+  for (const { redeem } of paid) requireBefore('SUCCESS', redeem);
+  const all = paid.map(({ redeem }) => redeem);
+  const ids = all.map(({ id }) => id);
+  const settlements = all.map(({ id, holdId, share }) => {
+    return { type: 'SETTLE', holdId, amount: share, reference: id } as const;
+  });
+  const [changed, , ended] = await Promise.all([
+    markPaid(tx, paid),
+    endMany(tx, settlements),
+    countPaid(tx, all),
+    tx.run(sql`select pg_notify(${REDEEMS_CHANNEL}, id) from unnest(${ids}::text[]) as id`),
+  ]);
+  if (changed !== paid.length) throw new Error('A redeem has ended in another way meanwhile.');
+  for (const { holdId, rest } of ended) {
+    if (rest < 0n) throw new Error(`More is reserved for redeems of hold ${holdId} than it has.`);
   }
+  const rests = ended.filter(({ rest }) => rest > 0n);
+  await endMany(
+    tx,
+    rests.map(({ holdId, rest }) => ({ type: 'RELEASE', holdId, amount: rest, reference: 'rest' })),
+  );
+}
+
+function markPaid(tx: Db, paid: readonly PaidRedeem[]): Promise<number> {
+  const of = <T>(read: (one: PaidRedeem) => T) => paid.map(read);
+  return tx.run(sql`
+    update gift_redeems
+       set status = 'SUCCESS', transaction_hash = coalesce(paid.hash, transaction_hash),
+           receive_hash = coalesce(paid.receive, receive_hash), updated_at = now(), reason = null,
+           bridge = case when paid.proof is null then bridge
+                         else coalesce(bridge, '{}') || jsonb_build_object('receiveProof', paid.proof) end,
+           ended_at = coalesce(paid.at, now())
+      from unnest(${of(({ redeem }) => redeem.id)}::text[], ${of(({ redeem }) => redeem.status)}::text[],
+                  ${of(({ facts }) => facts.transactionHash ?? null)}::text[],
+                  ${of(({ facts }) => facts.receiveHash ?? null)}::text[],
+                  ${of(({ facts }) => facts.receiveProof ?? null)}::text[],
+                  ${of(({ facts }) => facts.at ?? null)}::timestamptz[]) as paid (id, status, hash, receive, proof, at)
+     where gift_redeems.id = paid.id and gift_redeems.status = paid.status`);
+}
+
+/** Adds to what gifts have paid. Answers the holds of those that are exhausted, with what is left in them. */
+function countPaid(tx: Db, paid: readonly Redeem[]): Promise<{ holdId: string; rest: UsdMicros }[]> {
+  const [giftIds, amounts] = [paid.map(({ giftId }) => giftId), paid.map(({ amount }) => amount)];
+  return tx.rows(sql`
+    with counted as (
+      update gifts
+         set redeemed_micros = gifts.redeemed_micros + paid.amount,
+             hold_id = case when paid.ends then null else gifts.hold_id end,
+             updated_at = case when paid.ends then now() else gifts.updated_at end
+        from (
+          select gift_id, sum(paid.amount)::bigint as amount, gift.hold_id,
+                 gift.hold_id is not null and gift.total_redeems >= gift.max_redeems and not exists (
+                   select from gift_redeems where gift_redeems.gift_id = gift.id and ${openRedeem}) as ends
+            from unnest(${giftIds}::text[], ${amounts}::bigint[]) as paid (gift_id, amount)
+            join gifts as gift on gift.id = paid.gift_id
+           group by gift_id, gift.id) as paid
+       where gifts.id = paid.gift_id
+      returning case when paid.ends then paid.hold_id end as hold_id
+    )
+    select hold.id as "holdId", ${restOfHold(sql`hold`)} as rest
+      from counted join ledger_holds as hold on hold.id = counted.hold_id
+     order by hold.id`);
+}
+
+function requireBefore(status: RedeemStatus, redeem: Redeem): void {
+  if (statusesBefore(status, reorganisations).includes(redeem.status)) return;
+  throw new Error(`Redeem ${redeem.id} cannot end in ${status} from ${redeem.status}.`);
+}
+
+/** Of one that has ended already: a reorganisation moved or executed its payment. */
+async function succeedAgain(tx: Db, redeem: Redeem, facts: SuccessFacts, log: ErrorLog | undefined): Promise<void> {
+  const { id, status } = redeem;
+  if (status !== 'SUCCESS') requireBefore('SUCCESS', redeem);
   const proof = facts.receiveProof ?? null;
   await tx.run(sql`
     update gift_redeems
@@ -213,8 +297,7 @@ async function succeed(tx: Db, redeem: Redeem, facts: SuccessFacts, log: ErrorLo
   if (status === 'SUCCESS') return;
   await tx.run(sql`
     update gifts set redeemed_micros = redeemed_micros + ${redeem.amount} where id = ${redeem.giftId}`);
-  if (status === 'FAILED') await chargeLateSuccess(tx, redeem, log);
-  else await settle(tx, { holdId: redeem.holdId, amount: redeem.share, reference: id });
+  await chargeLateSuccess(tx, redeem, log);
   await releaseIfExhausted(tx, redeem);
   await notifyWaiters(tx, id);
 }

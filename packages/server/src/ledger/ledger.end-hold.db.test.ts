@@ -3,7 +3,7 @@ import type { Db } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { everythingOf, newOwner, useDatabase, whileOpen } from '../../testing/database.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
-import { balance, findHold, hold, type LedgerOwner, release, settle } from './ledger.ts';
+import { balance, endMany, findHold, hold, type LedgerOwner, listEntries, release, settle } from './ledger.ts';
 
 const ledger = useDatabase();
 
@@ -159,5 +159,74 @@ describe('release', () => {
     expect(outcomes[5]?.status).toBe('fulfilled');
     expect(await findHold(ledger.db(), holdId)).toMatchObject({ settled: spent, released: 100n - spent });
     expect(await balance(ledger.db(), owner)).toEqual({ available: 1_000n - spent, held: 0n, total: 1_000n - spent });
+  });
+});
+
+describe('holds that end together', () => {
+  const settled = (holdId: string, amount: bigint, reference: string) =>
+    ({ type: 'SETTLE', holdId, amount, reference }) as const;
+  const released = (holdId: string, amount: bigint, reference: string) =>
+    ({ type: 'RELEASE', holdId, amount, reference }) as const;
+
+  it('are an entry each, in the order given, for every environment that they are of', async () => {
+    const [first, other] = [await openHold(300n), await openHold(50n)];
+    const { id } = await hold(ledger.db(), { ...first.owner, amount: 100n, reference: 'another gift' });
+    await endMany(ledger.db(), [
+      settled(first.holdId, 200n, 'redeem 1'),
+      settled(other.holdId, 50n, 'redeem 2'),
+      released(id, 40n, 'rest'),
+      settled(first.holdId, 100n, 'redeem 3'),
+      settled(id, 60n, 'redeem 4'),
+    ]);
+    const { entries } = await listEntries(ledger.db(), first.owner, { limit: 4, offset: 0 });
+    expect(entries.toReversed()).toMatchObject([
+      { number: 4n, type: 'SETTLE', amount: 200n, reference: 'redeem 1', availableAfter: 600n, heldAfter: 200n },
+      { number: 5n, type: 'RELEASE', amount: 40n, reference: 'rest', availableAfter: 640n, heldAfter: 160n },
+      { number: 6n, type: 'SETTLE', amount: 100n, reference: 'redeem 3', availableAfter: 640n, heldAfter: 60n },
+      { number: 7n, type: 'SETTLE', amount: 60n, reference: 'redeem 4', availableAfter: 640n, heldAfter: 0n },
+    ]);
+    expect(await balance(ledger.db(), other.owner)).toEqual({ available: 950n, held: 0n, total: 950n });
+    expect(await findHold(ledger.db(), id)).toMatchObject({ settled: 60n, released: 40n, status: 'CLOSED' });
+    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
+  });
+
+  it('again move nothing, and only what is new beside it', async () => {
+    const { owner, holdId } = await openHold(300n);
+    const ends = [settled(holdId, 100n, 'redeem 1'), settled(holdId, 50n, 'redeem 2')];
+    await endMany(ledger.db(), ends);
+    const before = await everythingOf(ledger.db(), owner);
+    await endMany(ledger.db(), ends);
+    await endMany(ledger.db(), []);
+    expect(await everythingOf(ledger.db(), owner)).toEqual(before);
+    await endMany(ledger.db(), [...ends, settled(holdId, 150n, 'redeem 3')]);
+    expect(await balance(ledger.db(), owner)).toEqual({ available: 700n, held: 0n, total: 700n });
+    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
+  });
+
+  it('are refused as a whole where one is more than remains, of another amount than before, or of no hold', async () => {
+    const { owner, holdId } = await openHold(300n);
+    await settle(ledger.db(), { holdId, amount: 100n, reference: 'redeem 1' });
+    const good = settled(holdId, 1n, 'good');
+    const together = (...ends: Parameters<typeof endMany>[1][number][]) =>
+      ledger.db().tx((tx) => endMany(tx, [good, ...ends]));
+    await expectRefusal(owner, () => together(settled(holdId, 200n, 'redeem 2')));
+    await expectRefusal(owner, () => together(settled(holdId, 99n, 'redeem 1')));
+    await expectRefusal(owner, () => together(settled('led_nothing', 1n, 'redeem 3')));
+    await expectRefusal(owner, () => together(settled(holdId, 0n, 'redeem 4')));
+    await expectRefusal(owner, () => together(good));
+  });
+
+  it('wait for each other, whatever the order of their environments', async () => {
+    const [first, other] = [await openHold(300n), await openHold(300n)];
+    const rounds = Array.from({ length: 20 }, (_, round) => round);
+    await Promise.all(
+      rounds.map((round) => {
+        const ends = [settled(first.holdId, 10n, `a ${round >> 1}`), settled(other.holdId, 10n, `b ${round}`)];
+        return endMany(ledger.db(), round % 2 ? ends : ends.toReversed());
+      }),
+    );
+    expect(await findHold(ledger.db(), first.holdId)).toMatchObject({ settled: 100n });
+    expect(await findHold(ledger.db(), other.holdId)).toMatchObject({ settled: 200n });
+    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
   });
 });

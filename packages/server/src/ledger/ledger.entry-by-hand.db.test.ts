@@ -2,21 +2,46 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { everythingOf, newOwner, useDatabase } from '../../testing/database.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
-import { balance, hold, release } from './ledger.ts';
+import { newId } from '../util/ids.ts';
+import { balance, hold, type LedgerOwner, listEntries, release } from './ledger.ts';
 
 const ledger = useDatabase();
 
 describe('an entry that is written by hand', () => {
-  it('moves the balances like one of the service, also with wrong figures', async () => {
-    const owner = await newOwner(ledger.db(), { credits: 10n });
-    await ledger.db().run(sql`
+  const byHand = (owner: LedgerOwner, number: bigint | null, availableBefore: bigint | null) =>
+    ledger.db().run(sql`
       insert into ledger_entries (id, organization_id, environment, type, amount_micros, reference,
                                   number, available_before, held_before, created_at)
-      values ('led_by_hand', ${owner.organizationId}, ${owner.environment}, 'DEPOSIT', 5, 'by hand',
-              77, 1000000, 1000000, '1970-01-01')`);
-    expect(await balance(ledger.db(), owner)).toEqual({ available: 15n, held: 0n, total: 15n });
-    expect(await findBrokenInvariants(ledger.db())).toEqual([]);
-  });
+      values (${newId('led')}, ${owner.organizationId}, ${owner.environment}, 'DEPOSIT', 5, 'by hand',
+              ${number}::bigint, ${availableBefore}::bigint, 0, '1970-01-01')`);
+
+  it.each([null, 2n])(
+    'moves the balances like one of the service (number %s), at a time that is not its own',
+    async (number) => {
+      const owner = await newOwner(ledger.db(), { credits: 10n });
+      await byHand(owner, number, 10n);
+      expect(await balance(ledger.db(), owner)).toEqual({ available: 15n, held: 0n, total: 15n });
+      const [newest] = (await listEntries(ledger.db(), owner, { limit: 1, offset: 0 })).entries;
+      expect(newest?.createdAt.getUTCFullYear()).toBeGreaterThan(2000);
+      expect(await findBrokenInvariants(ledger.db())).toEqual([]);
+    },
+  );
+
+  it.each([
+    [1n, 10n],
+    [3n, 10n],
+    [77n, 10n],
+    [2n, 9n],
+    [2n, 1_000_000n],
+  ])(
+    'is refused with figures that do not continue those before it: number %s, available %s',
+    async (number, available) => {
+      const owner = await newOwner(ledger.db(), { credits: 10n });
+      const before = await everythingOf(ledger.db(), owner);
+      await expect(byHand(owner, number, available)).rejects.toThrow(/do not continue|ledger_entries_number/);
+      expect(await everythingOf(ledger.db(), owner)).toEqual(before);
+    },
+  );
 
   it('and dropped because it exists already moves nothing', async () => {
     const owner = await newOwner(ledger.db(), { credits: 10n });

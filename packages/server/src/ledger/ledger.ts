@@ -253,6 +253,31 @@ async function end(
   return first;
 }
 
+/** Settles and releases parts of many holds in one statement, an entry each. Like `settle` and `release` when repeated. */
+export async function endMany(
+  tx: Db,
+  endings: readonly (Ending & { readonly type: 'SETTLE' | 'RELEASE' })[],
+): Promise<void> {
+  if (endings.length === 0) return;
+  const ids = endings.map(() => newId('led'));
+  const [types, holds] = [endings.map(({ type }) => type), endings.map(({ holdId }) => holdId)];
+  const [amounts, references] = [endings.map(({ amount }) => amount), endings.map(({ reference }) => reference)];
+  const row = await tx.one<{ written: bigint }>(sql`
+    select ledger_end_many(${ids}, ${types}, ${holds}, ${amounts}, ${references}) as written`);
+  if (row?.written === BigInt(endings.length)) return;
+  const [wrong] = await tx.rows<Ending>(sql`
+    select wanted.hold_id as "holdId", wanted.reference
+      from unnest(${types}::text[], ${holds}::text[], ${amounts}::bigint[], ${references}::text[])
+           as wanted (type, hold_id, amount, reference)
+      left join ledger_entries entry on entry.hold_id = wanted.hold_id and entry.type = wanted.type
+       and entry.reference = wanted.reference
+     where entry.amount_micros is distinct from wanted.amount
+     limit 1`);
+  if (wrong) {
+    throw new Error(`Hold ${wrong.holdId} does not exist, or has ended with another amount for ${wrong.reference}.`);
+  }
+}
+
 export function toLedgerEntry(entry: Entry): LedgerEntry {
   return {
     id: entry.id,
