@@ -5,7 +5,8 @@ import path from 'node:path';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../packages/server/src/config.ts';
-import { parseYaml, type Yaml } from './testing/yaml.ts';
+import { cannotRunHere, isRunHere, runsHere, stepsOf } from './testing/commands.ts';
+import { asList, asMap, parseYaml, type Yaml, type YamlMap } from './testing/yaml.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -21,11 +22,6 @@ function settings(): Set<string> {
   readConfig(env);
   return names;
 }
-
-type YamlMap = { [key: string]: Yaml };
-const asMap = (value: Yaml | undefined): YamlMap =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};
-const asList = (value: Yaml | undefined): Yaml[] => (Array.isArray(value) ? value : []);
 
 /** Every map inside, itself included. */
 function* mapsIn(value: Yaml): Generator<YamlMap> {
@@ -310,6 +306,15 @@ describe('the guides', () => {
     expect(commands.filter((name) => !read('packages/server/src/admin.ts').includes(`'${name}'`))).toEqual([]);
     const scripts = [...guides.matchAll(/npm run (?:--prefix \S+ )?([\w:]+)/g)].map(([, name = '']) => name);
     expect(scripts.filter((name) => JSON.parse(read('package.json')).scripts[name] === undefined)).toEqual([]);
+  });
+
+  it('have commands that their test runs, or that cannot run here for a reason', () => {
+    const steps = ['docs/deploy.md', 'docs/upgrades.md'].flatMap((file) => stepsOf(read(file)));
+    const shell = steps.filter(({ language }) => language === 'sh');
+    expect(shell.length).toBeGreaterThan(35);
+    expect(shell.filter((step) => isRunHere(step) && !runsHere.test(step.text))).toEqual([]);
+    const unused = cannotRunHere.filter(([command]) => !shell.some(({ text }) => command.test(text)));
+    expect(unused).toEqual([]);
   });
 
   it('lead to settings that the service accepts', () => {

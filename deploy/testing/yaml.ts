@@ -1,6 +1,13 @@
 /** What our own YAML files use, and nothing else: anything outside of it is an error. */
 export type Yaml = string | null | Yaml[] | { [key: string]: Yaml };
 
+export type YamlMap = { [key: string]: Yaml };
+
+export const asMap = (value: Yaml | undefined): YamlMap =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};
+export const asList = (value: Yaml | undefined): Yaml[] => (Array.isArray(value) ? value : []);
+export const asTexts = (value: Yaml | undefined): string[] => asList(value).map(String);
+
 interface Line {
   readonly indent: number;
   readonly text: string;
