@@ -11,14 +11,15 @@ import { newDataDir, type RunningServer, startServer } from '../tests/support/se
 import { newCodes, stockGifts } from './support/gift-stock.ts';
 import { median } from './support/median.ts';
 import { redeemPaid, redeemReserved } from './support/redeem-load.ts';
+import { PAID_TOGETHER } from './support/redeem-script.ts';
 import { type Codes, type Extent, RedeemYardstick } from './support/redeem-yardstick.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const CLIENTS = 64;
 const PAID_EACH_ROUND = 640;
 const RESERVED_EACH_ROUND = 1_280;
-/** So many that preparing its statements does not count; a multiple of clients and connections. */
-const YARDSTICK_REDEEMS = 1_920;
+/** Of each client and each connection: so many that preparing its statements does not count. */
+const YARDSTICK_REDEEMS = { clients: 2 * PAID_TOGETHER, connections: 10 * PAID_TOGETHER };
 /** The service's own to the database. Fewer wait for the same rows, so pgbench is quicker with these: the harder yardstick. */
 const CONNECTIONS = 10;
 const IDLE_REDEEMS = 100;
@@ -103,8 +104,8 @@ async function compare(
       await stockGifts(db, owner, made, codes === 'many' ? 1 : count);
       return redeem(codes === 'many' ? made : Array<string>(count).fill(made[0] ?? ''));
     },
-    clients: () => yardstick.redeem(codes, extent, CLIENTS, YARDSTICK_REDEEMS / CLIENTS),
-    connections: () => yardstick.redeem(codes, extent, CONNECTIONS, YARDSTICK_REDEEMS / CONNECTIONS),
+    clients: () => yardstick.redeem(codes, extent, CLIENTS, YARDSTICK_REDEEMS.clients),
+    connections: () => yardstick.redeem(codes, extent, CONNECTIONS, YARDSTICK_REDEEMS.connections),
   };
   const order = ['svc', 'clients', 'connections'] as const;
   for (let round = -1; round < ROUNDS; round++) {

@@ -1,5 +1,5 @@
-import { type Database, type Sql, sql } from '@svc/store';
-import { type ClaimDeps, findByCode, reserve } from '../../packages/server/src/gifts/claim.ts';
+import type { Database, Sql } from '@svc/store';
+import { type ClaimDeps, findByCode, takePlace } from '../../packages/server/src/gifts/claim.ts';
 import { ClaimProofs } from '../../packages/server/src/gifts/claim-proof.ts';
 import { CodeLookup } from '../../packages/server/src/gifts/code-lookup.ts';
 import { endRedeems } from '../../packages/server/src/gifts/redeem.ts';
@@ -7,7 +7,6 @@ import { recording, spelled } from './record-statements.ts';
 
 const NO_LIMIT = 1_000_000_000;
 const CLIENT = '198.51.100.1';
-const ADDRESS = `0x${'b0b'.padStart(64, '0')}`;
 
 /** Nothing is paid here, so no chain is needed. */
 const chains = {
@@ -17,62 +16,93 @@ const chains = {
 };
 
 export interface RedeemScripts {
-  /** Looks the code up and reserves, as the service does: two transactions. */
+  /** Looks a code up and reserves, as the service does. */
   readonly reserving: string;
-  /** The same, and every row that the end changes, in the second of the two: one commit less than the service needs for one. */
+  /** The same for `PAID_TOGETHER` codes, one after the other, and every row that the end of their payout changes. */
   readonly whole: string;
 }
 
-/** Redeems a gift by the service's own functions and records their SQL for pgbench. `codeLine` sets variable `code`. */
-export async function redeemScripts(db: Database, code: string, codeLine: string): Promise<RedeemScripts> {
-  const looking: Sql[] = [];
-  const reserving: Sql[] = [];
+/** About what the service pays at once with 64 clients. */
+export const PAID_TOGETHER = 25;
+
+interface Recorded {
+  readonly place: number;
+  readonly lookup: Sql;
+  readonly reservation: Sql;
+  /** Values of the recorded statements, and what pgbench has in their place. */
+  readonly names: ReadonlyMap<unknown, string>;
+}
+
+/** Redeems gifts by the service's own functions and records their SQL for pgbench. `codeOf` is an expression of it. */
+export async function redeemScripts(
+  db: Database,
+  codes: readonly string[],
+  codeOf: (place: number) => string,
+): Promise<RedeemScripts> {
+  const reserved: Recorded[] = [];
+  for (const [place, code] of codes.entries()) reserved.push(await recordOne(db, place, code));
   const ending: Sql[] = [];
+  const ends = reserved.map(({ names }) => {
+    return { id: idIn(names), end: 'SUCCESS', transactionHash: '0xfee' } as const;
+  });
+  await db.tx((tx) => endRedeems(recording(tx, ending), ends));
+  let entries = 0;
+  const nameOf = (value: unknown) => {
+    if (typeof value === 'string' && value.startsWith('led_') && !reserved.some(({ names }) => names.has(value))) {
+      return `redeem_${entries++}`;
+    }
+    return reserved.map(({ names }) => names.get(value)).find((name) => name !== undefined);
+  };
+  const [first] = reserved;
+  if (!first) throw new Error('There is nothing to record.');
+  const last = ending.map((query) => `${spelled(query, nameOf)};`);
+  return {
+    reserving: [...reserving(first, codeOf), ''].join('\n'),
+    whole: [...reserved.flatMap((each) => reserving(each, codeOf)), 'begin;', ...last, 'end;', ''].join('\n'),
+  };
+}
+
+const addressAt = (place: number) => `0x${(0xb0b + place).toString(16).padStart(64, '0')}`;
+const idIn = (names: ReadonlyMap<unknown, string>) =>
+  String([...names].find(([, name]) => name.startsWith('redeem'))?.[0]);
+
+async function recordOne(db: Database, place: number, code: string): Promise<Recorded> {
+  const statements: Sql[] = [];
+  const recorded = { ...db, ...recording(db, statements) };
   const codes = new CodeLookup({
-    db: recording(db, looking),
+    db: recorded,
     limits: { perClient: NO_LIMIT, total: NO_LIMIT },
     proofs: new ClaimProofs(new Uint8Array(32)),
     log: { info: () => {}, warn: () => {} },
   });
   const gift = await findByCode({ codes }, { client: CLIENT }, code);
   if (!gift) throw new Error(`There is no gift ${code}.`);
-  const destination = { chain: 'starknet', address: ADDRESS, shownAddress: ADDRESS } as const;
-  const deps = { ...chains, db, codes } as unknown as ClaimDeps;
-  const redeem = await db.tx(async (tx) => {
-    const id = await reserve(deps, recording(tx, reserving), { giftId: gift.id, destination, requestKey: undefined });
-    await endRedeems(recording(tx, ending), [{ id, end: 'SUCCESS', transactionHash: ADDRESS }]);
-    return id;
-  });
+  const address = addressAt(place);
+  const deps = { ...chains, db: recorded, codes, payouts: { wake: () => {} } } as unknown as ClaimDeps;
+  const destination = { chain: 'starknet', address, shownAddress: address } as const;
+  const { id } = await takePlace(deps, gift, { destination, requestKey: undefined });
+  const [lookup, reservation] = statements;
+  if (!lookup || !reservation || statements.length > 2) throw new Error('A redeem is not reserved by two statements.');
   const names = new Map<unknown, string>([
-    [code.toLowerCase(), 'code'],
+    [code.toLowerCase(), `code_${place}`],
     [`codes ${CLIENT}`, 'client'],
-    [gift.id, 'id'],
-    [gift.holdId, 'holdId'],
-    [redeem, 'redeem'],
-    [ADDRESS, 'address'],
+    [gift.id, `gift_${place}_id`],
+    [gift.holdId, `gift_${place}_holdId`],
+    [id, `redeem_${place}`],
+    [address, `redeem_${place}`],
   ]);
-  const entry = (value: unknown) => (typeof value === 'string' && value.startsWith('led_') ? 'entry' : undefined);
-  const spell = (query: Sql) => inItsLane(spelled(query, (value) => names.get(value) ?? entry(value)));
-  const [lookup = sql``] = looking;
-  const [lock = sql``, ...reservation] = reserving;
-  // What the two have answered are variables of their own: the gift's id and its hold.
-  const begun = [variables(codeLine), `${spell(lookup)} \\gset`, 'begin;', `${spell(lock)} \\gset`];
-  const lines = (queries: readonly Sql[]) => queries.map((query) => `${spell(query)};`);
-  return {
-    reserving: [...begun, ...lines(reservation), 'end;', ''].join('\n'),
-    whole: [...begun, ...lines(reservation), ...lines(ending), 'end;', ''].join('\n'),
-  };
+  return { place, lookup, reservation, names };
 }
 
-/** The payout's job is one of several, chosen by the redeem: so it is here. */
-const inItsLane = (statement: string) =>
-  statement.replace(/(E?'[^']*development )[0-7]([^']*')/, "replace($1@$2, '@', (:lane)::text)");
-
 /** Identifiers are numbers here, shorter than the service's. `run` is another for each run, `turn` begins at 0. */
-const variables = (codeLine: string) => `\\set turn :turn + 1
-\\set redeem :run * 1000000000 + :client_id * 1000000 + :turn
-\\set entry :redeem
-\\set lane :redeem % 8
-\\set address :redeem
-\\set client :client_id
-${codeLine}`;
+function reserving({ place, lookup, reservation, names }: Recorded, codeOf: (place: number) => string): string[] {
+  const nameOf = (value: unknown) => names.get(value);
+  return [
+    '\\set turn :turn + 1',
+    `\\set redeem_${place} :run * 1000000000 + :client_id * 1000000 + :turn`,
+    '\\set client :client_id',
+    `\\set code_${place} ${codeOf(place)}`,
+    `${spelled(lookup, nameOf)} \\gset gift_${place}_`,
+    `${spelled(reservation, nameOf)};`,
+  ];
+}

@@ -4,7 +4,7 @@ import { credit, type LedgerOwner } from '../../packages/server/src/ledger/ledge
 import { newId } from '../../packages/server/src/util/ids.ts';
 import { stockGifts } from './gift-stock.ts';
 import { pgbench } from './pgbench.ts';
-import { type RedeemScripts, redeemScripts } from './redeem-script.ts';
+import { PAID_TOGETHER, type RedeemScripts, redeemScripts } from './redeem-script.ts';
 
 const CREDITS = 1_000_000_000_000n;
 const MANY_REDEEMS = 1_000_000;
@@ -39,15 +39,21 @@ export class RedeemYardstick {
       sql`insert into environments (organization_id, environment) values (${organizationId}, ${environment})`,
     );
     await credit(db, { ...owner, type: 'GRANT', amount: CREDITS, reference: 'bench' });
-    const [ofMany, ofOne] = [String(SAMPLE_CODE), String(SAMPLE_CODE + 1)];
-    await stockGifts(db, owner, [ofMany]);
+    const ofMany = Array.from({ length: PAID_TOGETHER }, (_, place) => String(SAMPLE_CODE + place));
+    const ofOne = String(SAMPLE_CODE + PAID_TOGETHER);
+    await stockGifts(db, owner, ofMany);
     await stockGifts(db, owner, [ofOne], MANY_REDEEMS);
     return new RedeemYardstick(db, owner, {
-      many: await redeemScripts(db, ofMany, '\\set code :first + :client_id * :each + :turn - 1'),
-      one: await redeemScripts(db, ofOne, '\\set code :first'),
+      many: await redeemScripts(db, ofMany, () => ':first + :client_id * :each + :turn - 1'),
+      one: await redeemScripts(
+        db,
+        ofMany.map(() => ofOne),
+        () => ':first',
+      ),
     });
   }
 
+  /** `each` is a multiple of what is paid together. */
   async redeem(codes: Codes, extent: Extent, clients: number, each: number): Promise<number> {
     const first = this.#nextCode;
     const count = codes === 'many' ? clients * each : 1;
@@ -55,13 +61,15 @@ export class RedeemYardstick {
     this.#runs += 1;
     const wanted = Array.from({ length: count }, (_, place) => String(first + place));
     await stockGifts(this.db, this.#owner, wanted, codes === 'many' ? 1 : clients * each);
-    return pgbench({
+    const together = extent === 'whole' ? PAID_TOGETHER : 1;
+    const perSecond = await pgbench({
       url: this.db.url,
       script: this.#scripts[codes][extent],
       clients,
-      transactionsEach: each,
+      transactionsEach: each / together,
       variables: { first, each, run: this.#runs, turn: 0 },
     });
+    return perSecond * together;
   }
 
   close(): Promise<void> {

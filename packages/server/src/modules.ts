@@ -25,6 +25,7 @@ import { CodeLookup } from './gifts/code-lookup.ts';
 import { EvidenceLinks } from './gifts/evidence.ts';
 import { giftImporters, namedGiftPayment } from './gifts/import-payments.ts';
 import * as gifts from './gifts/module.ts';
+import { PayoutWaker } from './gifts/payouts.ts';
 import type { RedeemWaiters } from './gifts/redeem.ts';
 import type { Handlers } from './http/call.ts';
 import { deleteOldKeys } from './http/idempotency.ts';
@@ -150,6 +151,7 @@ export function createModules(platform: Platform): Modules {
   const claiming = {
     ...paying,
     ...{ db, networks, log, bridge, proofs, waiters: platform.waiters, publicUrl: addresses.public },
+    payouts: new PayoutWaker(db, log),
     canBridge: (each: Environment) => bridge.serves(each),
     codes: new CodeLookup({ db: db.control, limits: config.unknownCodes, proofs, log }),
     pesos: async (each: Environment, amount: bigint) => {

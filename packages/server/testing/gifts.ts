@@ -19,6 +19,7 @@ import { createGift, createGiftsBulk, type GiftDeps, type GiftMail } from '../sr
 import { isExpired, lockGift, openRedeem, releaseRemainder, shareOfRedeem } from '../src/gifts/gift.ts';
 import { deleteGift, updateGift } from '../src/gifts/manage-gifts.ts';
 import { claimHandlers } from '../src/gifts/module.ts';
+import { PayoutWaker } from '../src/gifts/payouts.ts';
 import { endRedeems, RedeemWaiters } from '../src/gifts/redeem.ts';
 import { AdmissionControl } from '../src/http/admission.ts';
 import type { Call, Caller, Handlers } from '../src/http/call.ts';
@@ -229,6 +230,7 @@ export function claimDeps(db: Database, changes: Partial<ClaimDeps> = {}): Claim
     proofs: testProofs,
     codes: codeLookup(db, { perClient: PLENTY, total: PLENTY }),
     waiters: new RedeemWaiters(),
+    payouts: new PayoutWaker(db, { warn: () => {} }),
     publicUrl: 'https://pay.example.com',
     now: () => NOW,
     ...changes,

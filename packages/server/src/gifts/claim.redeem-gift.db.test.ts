@@ -72,7 +72,7 @@ describe('a redeem on Starknet', () => {
     expect(await redeemsOf(id)).toMatchObject([
       { address: `0x${'a1'.padStart(64, '0')}`, shown_address: WALLET, share_micros: 5n * DOLLAR + GAS },
     ]);
-    expect(await jobs()).toContainEqual({
+    await expect.poll(jobs).toContainEqual({
       task: 'payout-development',
       key: expect.stringMatching(/^development [0-7]$/),
       queue: 'payout-development',

@@ -22,7 +22,8 @@ import { newId } from '../util/ids.ts';
 import type { ClaimProofs } from './claim-proof.ts';
 import type { CodeLookup, Visitor } from './code-lookup.ts';
 import { codeKey, type GiftRecord, giftColumns, refusalOf, shareOfRedeem } from './gift.ts';
-import { bridgeJob, payoutJob, type Redeem, type RedeemWaiters, redeemColumns } from './redeem.ts';
+import { type PayoutWaker, payoutJob } from './payouts.ts';
+import { bridgeJob, type Redeem, type RedeemWaiters, redeemColumns } from './redeem.ts';
 
 export interface ClaimDeps {
   readonly db: Database;
@@ -33,6 +34,7 @@ export interface ClaimDeps {
   readonly codes: CodeLookup;
   readonly proofs: ClaimProofs;
   readonly waiters: RedeemWaiters;
+  readonly payouts: Pick<PayoutWaker, 'wake'>;
   readonly publicUrl: string;
   /** To show beside the amount; undefined while there is no rate. */
   readonly pesos?: ((environment: Environment, amount: UsdMicros) => Promise<string | undefined>) | undefined;
@@ -53,12 +55,10 @@ export async function redeemGift(deps: ClaimDeps, request: Request): Promise<Ans
   const destination = readDestination(body.chain, body.walletAddress);
   const gift = await findByCode(deps, request, params.code);
   if (!gift) throw new ApiError('gift_not_found', undefined, { status: 400 });
-  const id = await runAs(gift.organizationId, () =>
-    deps.db.tx((tx) => reserve(deps, tx, { giftId: gift.id, destination, requestKey })),
-  );
+  const { id, isNew } = await runAs(gift.organizationId, () => takePlace(deps, gift, { destination, requestKey }));
   const leftMs = MAX_WAIT_MS - (performance.now() - startedAt);
   const isEnough = destination.chain === 'solana' ? isBurnSent : hasEnded;
-  const redeem = await deps.waiters.until(deps.db.reads, id, isEnough, leftMs);
+  const redeem = await deps.waiters.until(deps.db.reads, id, isEnough, leftMs, isNew);
   return destination.chain === 'solana' ? bridgingAnswer(redeem, gift.cctpFast) : payoutAnswer(redeem);
 }
 
@@ -161,22 +161,87 @@ export interface RedeemRequest {
   readonly requestKey: string | undefined;
 }
 
+/** Takes a place and a share, and has it paid. A job of its own is not needed: the payout's job pays for all that wait. */
+export async function takePlace(
+  deps: ClaimDeps,
+  gift: ClaimedGift,
+  { destination, requestKey }: Omit<RedeemRequest, 'giftId'>,
+): Promise<Reservation> {
+  const request = { giftId: gift.id, destination, requestKey };
+  if (destination.chain === 'solana') return deps.db.tx((tx) => reserveUnderLock(deps, tx, request));
+  const id = requestKey === undefined ? await reserveAtOnce(deps, gift, destination) : undefined;
+  const placed = id === undefined ? await deps.db.tx((tx) => reserveUnderLock(deps, tx, request)) : { id, isNew: true };
+  deps.payouts.wake(gift.environment);
+  return placed;
+}
+
+interface Reservation {
+  readonly id: string;
+  /** Not of an earlier request with the same key. */
+  readonly isNew: boolean;
+}
+
 /** Takes a place and a share and enqueues the payment. A repeated request gets the same redeem. Returns its id. */
 export async function reserve(deps: ClaimDeps, tx: Db, request: RedeemRequest): Promise<string> {
+  const { id, isNew, environment } = await reserveUnderLock(deps, tx, request);
+  if (isNew && request.destination.chain === 'starknet') await enqueue(tx, payoutJob(environment, id));
+  return id;
+}
+
+async function reserveUnderLock(
+  deps: ClaimDeps,
+  tx: Db,
+  request: RedeemRequest,
+): Promise<Reservation & { readonly environment: Environment }> {
   // The lock serialises everything that concerns this gift; the second statement runs when it is held.
   const [gift, repeated] = await Promise.all([
     tx.one<GiftRecord>(sql`select ${giftColumns} from gifts where id = ${request.giftId} for no key update`),
     findRepeated(tx, request),
   ]);
-  if (repeated !== undefined) return repeated;
+  if (gift && repeated !== undefined) return { id: repeated, isNew: false, environment: gift.environment };
   const refusal = refusalOf(gift, (deps.now ?? Date.now)());
   if (refusal || !gift) throw new ApiError(refusal ?? 'gift_not_found', undefined, { status: 400 });
   requireReachable(deps, gift, request.destination);
   const id = newId('rdm');
-  const job = request.destination.chain === 'solana' ? bridgeJob(id) : payoutJob(gift.environment, id);
-  const [isInserted] = await Promise.all([insertRedeem(tx, id, gift, request), enqueue(tx, job)]);
+  const [isInserted] = await Promise.all([
+    insertRedeem(tx, id, gift, request),
+    request.destination.chain === 'solana' && enqueue(tx, bridgeJob(id)),
+  ]);
   if (!isInserted) throw new ApiError('gift_user_limit_reached');
-  return id;
+  return { id, isNew: true, environment: gift.environment };
+}
+
+/** In one statement, without a transaction around it. Undefined where something refuses it: `reserveUnderLock` says what. */
+async function reserveAtOnce(
+  deps: ClaimDeps,
+  gift: ClaimedGift,
+  destination: Destination,
+): Promise<string | undefined> {
+  requireReachable(deps, gift, destination);
+  const [id, at] = [newId('rdm'), new Date((deps.now ?? Date.now)())];
+  const { chain, address, shownAddress } = destination;
+  const inserted = await deps.db.run(sql`
+    with gift as materialized (
+      select id, organization_id, environment, amount_micros, gas_micros, hold_id, max_redeems_per_user from gifts
+       where id = ${gift.id} and deleted_at is null and is_active and starts_at <= ${at}
+         and coalesce(expires_at > ${at}, true) and total_redeems < max_redeems and hold_id is not null
+         for no key update
+    ), place as (
+      insert into gift_users as known (gift_id, address, redeems)
+      select id, ${address}, 1 from gift
+      on conflict (gift_id, address) do update set redeems = known.redeems + 1
+       where known.redeems < (select max_redeems_per_user from gift)
+      returning gift_id
+    ), counted as (
+      update gifts set total_redeems = total_redeems + 1 from place where gifts.id = place.gift_id
+    )
+    insert into gift_redeems (
+      id, gift_id, organization_id, environment, destination_chain, address, shown_address, amount_micros, share_micros,
+      hold_id)
+    select ${id}, gift.id, organization_id, environment, ${chain}, ${address}, ${shownAddress}, amount_micros,
+           amount_micros + gas_micros, hold_id
+      from gift join place on place.gift_id = gift.id`);
+  return inserted === 1 ? id : undefined;
 }
 
 async function findRepeated(tx: Db, { giftId, requestKey }: RedeemRequest): Promise<string | undefined> {

@@ -1,9 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, type Environment } from '@svc/protocol';
 import { type Call, selector, toHex } from '@svc/starknet';
 import type { Database, Db } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { type Transfer, transfersIn } from '../chains/starknet/chain.ts';
-import { enqueue, type JobHandler, type JobHandlers, type JobLog, type RecurringJob } from '../jobs/job.ts';
+import {
+  enqueue,
+  type JobHandler,
+  type JobHandlers,
+  type JobLog,
+  type NewJob,
+  type RecurringJob,
+} from '../jobs/job.ts';
 import {
   availableFunds,
   type FundedPayAnswer,
@@ -16,7 +24,7 @@ import type { Payer } from '../relayer/payer.ts';
 import { markerCalls } from '../relayer/payment-marker.ts';
 import { abandonRelay, reinstateRelay } from '../relayer/relay-store.ts';
 import { UnreconciledError } from '../relayer/unknown-nonces.ts';
-import { newId } from '../util/ids.ts';
+import { laneOf, newId } from '../util/ids.ts';
 import { usdcOf } from './gift.ts';
 import {
   affordableRedeems,
@@ -28,7 +36,7 @@ import {
   requeueRedeems,
   waitingRedeems,
 } from './payout-store.ts';
-import { endRedeems, payoutJob, payoutTask, type RedeemEnd } from './redeem.ts';
+import { endRedeems, type RedeemEnd } from './redeem.ts';
 
 export interface PayoutDeps {
   readonly db: Database;
@@ -230,6 +238,50 @@ export async function requeueFailedPayouts(
     }
   }
   return requeued;
+}
+
+export const payoutTask = (environment: Environment): string => `payout-${environment}`;
+
+/** A reservation locks its job's row until it commits; one row would serialise an environment. */
+const LANES = 8;
+
+/** One payout job runs at a time and pays for all that wait. */
+export function payoutJob(environment: Environment, redeemId = ''): NewJob {
+  const task = payoutTask(environment);
+  return { task, payload: { environment }, key: `${environment} ${laneOf(redeemId, LANES)}`, queue: task };
+}
+
+/** A payout takes longer, so that its job finds all that came meanwhile. */
+const WAKE_EVERY_MS = 10;
+
+/** Redeems of the same moment share one job. Where it cannot be stored, the sweep finds what waits. */
+export class PayoutWaker {
+  readonly #db: Pick<Database, 'control'>;
+  readonly #log: Pick<JobLog, 'warn'>;
+  /** Environments that are being woken; true where another redeem came meanwhile. */
+  readonly #woken = new Map<Environment, boolean>();
+
+  constructor(db: Pick<Database, 'control'>, log: Pick<JobLog, 'warn'>) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  wake(environment: Environment): void {
+    const isWaking = this.#woken.has(environment);
+    this.#woken.set(environment, isWaking);
+    if (!isWaking) void this.#wake(environment);
+  }
+
+  async #wake(environment: Environment): Promise<void> {
+    do {
+      this.#woken.set(environment, false);
+      await enqueue(this.#db.control, payoutJob(environment)).catch((error: unknown) =>
+        this.#log.warn({ environment, err: error }, 'payout job not stored, its sweep will'),
+      );
+      await pause(WAKE_EVERY_MS);
+    } while (this.#woken.get(environment));
+    this.#woken.delete(environment);
+  }
 }
 
 const RETRY_MS = 1_000;

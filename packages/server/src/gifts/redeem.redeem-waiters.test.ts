@@ -1,4 +1,4 @@
-import type { Reads } from '@svc/store';
+import type { Reads, Sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { type Redeem, RedeemWaiters } from './redeem.ts';
 
@@ -9,13 +9,14 @@ const LONG_MS = 3_600_000;
 function fakeRedeem() {
   const state = { status: 'PENDING', looks: 0 };
   const looked: (() => void)[] = [];
-  const one = async () => {
+  const rows = async (query: Sql) => {
     state.looks += 1;
     for (const tell of looked.splice(0)) tell();
-    return { id: 'rdm_1', status: state.status };
+    const ids = query.values.find((value) => Array.isArray(value)) as string[];
+    return ids.map((id) => ({ id, status: state.status }));
   };
   const nextLook = () => new Promise<void>((resolve) => looked.push(resolve));
-  return { state, reads: { one } as unknown as Reads, nextLook };
+  return { state, reads: { rows } as unknown as Reads, nextLook };
 }
 
 const isPaid = ({ status }: Redeem) => status === 'SUCCESS';
@@ -35,8 +36,8 @@ describe('a request that waits for a redeem', () => {
   it('misses no announcement that comes while it looks', async () => {
     const [waiters, { state, reads }] = [new RedeemWaiters(), fakeRedeem()];
     const ringing = {
-      one: async () => {
-        const before = await reads.one({} as never);
+      rows: async (query: Sql) => {
+        const before = await reads.rows(query);
         state.status = 'SUCCESS';
         if (state.looks === 1) waiters.notify('rdm_1');
         return before;
@@ -87,9 +88,37 @@ describe('a request that waits for a redeem', () => {
     const look = nextLook();
     const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS);
     await look;
+    await new Promise(setImmediate);
     waiters.notify('rdm_2');
     waiters.stop();
     await waiting;
     expect(state.looks).toBe(2);
+  });
+
+  it('looks once together with all that are woken at the same moment', async () => {
+    const [waiters, { state, reads, nextLook }] = [new RedeemWaiters(), fakeRedeem()];
+    const look = nextLook();
+    const ids = Array.from({ length: 60 }, (_, place) => `rdm_${place}`);
+    const waiting = Promise.all(ids.map((id) => waiters.until(reads, id, isPaid, LONG_MS)));
+    await look;
+    await new Promise(setImmediate);
+    state.status = 'SUCCESS';
+    for (const id of ids) waiters.notify(id);
+    expect((await waiting).map(({ id }) => id)).toEqual(ids);
+    expect(state.looks).toBe(2);
+  });
+
+  it('that is new does not look before it is announced', async () => {
+    const [waiters, { state, reads }] = [new RedeemWaiters(), fakeRedeem()];
+    const waiting = waiters.until(reads, 'rdm_1', isPaid, LONG_MS, true);
+    state.status = 'SUCCESS';
+    waiters.notify('rdm_1');
+    await waiting;
+    expect(state.looks).toBe(1);
+  });
+
+  it('fails when the look fails', async () => {
+    const reads = { rows: () => Promise.reject(new Error('no database')) } as unknown as Reads;
+    await expect(new RedeemWaiters().until(reads, 'rdm_1', isPaid, LONG_MS)).rejects.toThrow('no database');
   });
 });

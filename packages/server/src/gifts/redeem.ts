@@ -14,7 +14,6 @@ import { currentTenant, type Db, type Reads, type Sql, sql } from '@svc/store';
 import { giftEventsWanted, type NewEvent, publishEvents } from '../events/events.ts';
 import type { JobLog, NewJob } from '../jobs/job.ts';
 import { endMany, hold, release, settle } from '../ledger/ledger.ts';
-import { laneOf } from '../util/ids.ts';
 import { Waiters } from '../util/wakeup.ts';
 import { type GiftRecord, giftColumns, openRedeem, releaseRemainder, restOfHold } from './gift.ts';
 
@@ -154,8 +153,6 @@ export function failRedeem(tx: Db, id: string, reason: string): Promise<void> {
   return endRedeems(tx, [{ id, end: 'FAILED', reason }]);
 }
 
-type ReadRedeem = Redeem & { readonly eventsWanted: boolean };
-
 /** Locks gifts before ledgers, and ledgers in byte order of their names, so that two transactions cannot deadlock. */
 export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: ErrorLog): Promise<void> {
   const ids = ends.map(({ id }) => id);
@@ -163,7 +160,7 @@ export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: Error
     tx.rows(sql`
       select id from gifts where id in (select gift_id from gift_redeems where id = any(${ids}))
        order by id for no key update`),
-    tx.rows<ReadRedeem>(sql`
+    tx.rows<Redeem & { eventsWanted: boolean }>(sql`
       select ${redeemColumns}, ${giftEventsWanted} as "eventsWanted" from gift_redeems where id = any(${ids})
        order by organization_id collate "C", environment collate "C", id for no key update`),
   ]);
@@ -172,7 +169,7 @@ export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: Error
   const paid: PaidRedeem[] = [];
   for (const redeem of redeems) {
     const end = endOf.get(redeem.id);
-    if (end?.end === 'SUCCESS' && isOpenStatus(redeem.status)) paid.push({ redeem, facts: end });
+    if (end?.end === 'SUCCESS' && nextStatuses[redeem.status].length > 0) paid.push({ redeem, facts: end });
     else if (end?.end === 'SUCCESS') await succeedAgain(tx, redeem, end, log);
     else if (end) await fail(tx, redeem, end);
   }
@@ -207,31 +204,26 @@ interface PaidRedeem {
   readonly facts: SuccessFacts;
 }
 
-const isOpenStatus = (status: RedeemStatus): boolean => nextStatuses[status].length > 0;
-
 /** As many statements for a whole payout as for one redeem. They are sent together and run in their order. */
 async function succeedTogether(tx: Db, paid: readonly PaidRedeem[]): Promise<void> {
-  for (const { redeem } of paid) requireBefore('SUCCESS', redeem);
   const all = paid.map(({ redeem }) => redeem);
+  for (const redeem of all) requirePayable(redeem);
   const ids = all.map(({ id }) => id);
-  const settlements = all.map(({ id, holdId, share }) => {
-    return { type: 'SETTLE', holdId, amount: share, reference: id } as const;
-  });
+  const settlementOf = ({ id, holdId, share }: Redeem) =>
+    ({ type: 'SETTLE', holdId, amount: share, reference: id }) as const;
   const [changed, , ended] = await Promise.all([
     markPaid(tx, paid),
-    endMany(tx, settlements),
+    endMany(tx, all.map(settlementOf)),
     countPaid(tx, all),
     tx.run(sql`select pg_notify(${REDEEMS_CHANNEL}, id) from unnest(${ids}::text[]) as id`),
   ]);
   if (changed !== paid.length) throw new Error('A redeem has ended in another way meanwhile.');
-  for (const { holdId, rest } of ended) {
-    if (rest < 0n) throw new Error(`More is reserved for redeems of hold ${holdId} than it has.`);
-  }
+  if (ended.some(({ rest }) => rest < 0n)) throw new Error('More is reserved for redeems of a gift than its hold has.');
   const rests = ended.filter(({ rest }) => rest > 0n);
-  await endMany(
-    tx,
-    rests.map(({ holdId, rest }) => ({ type: 'RELEASE', holdId, amount: rest, reference: 'rest' })),
-  );
+  const releases = rests.map(({ holdId, rest }) => {
+    return { type: 'RELEASE', holdId, amount: rest, reference: 'rest' } as const;
+  });
+  await endMany(tx, releases);
 }
 
 function markPaid(tx: Db, paid: readonly PaidRedeem[]): Promise<number> {
@@ -275,15 +267,15 @@ function countPaid(tx: Db, paid: readonly Redeem[]): Promise<{ holdId: string; r
      order by hold.id`);
 }
 
-function requireBefore(status: RedeemStatus, redeem: Redeem): void {
-  if (statusesBefore(status, reorganisations).includes(redeem.status)) return;
-  throw new Error(`Redeem ${redeem.id} cannot end in ${status} from ${redeem.status}.`);
+function requirePayable({ id, status }: Redeem): void {
+  if (statusesBefore('SUCCESS', reorganisations).includes(status)) return;
+  throw new Error(`Redeem ${id} cannot end in SUCCESS from ${status}.`);
 }
 
 /** Of one that has ended already: a reorganisation moved or executed its payment. */
 async function succeedAgain(tx: Db, redeem: Redeem, facts: SuccessFacts, log: ErrorLog | undefined): Promise<void> {
   const { id, status } = redeem;
-  if (status !== 'SUCCESS') requireBefore('SUCCESS', redeem);
+  if (status !== 'SUCCESS') requirePayable(redeem);
   const proof = facts.receiveProof ?? null;
   await tx.run(sql`
     update gift_redeems
@@ -389,17 +381,6 @@ export async function releaseIfExhausted(tx: Db, redeem: Pick<Redeem, 'giftId'>)
 
 export const BRIDGE_TASK = 'bridge-redeem';
 
-export const payoutTask = (environment: Environment): string => `payout-${environment}`;
-
-/** A reservation locks its job's row until it commits; one row would serialise an environment. */
-const LANES = 8;
-
-/** One payout job runs at a time and pays for all that wait. */
-export function payoutJob(environment: Environment, redeemId = ''): NewJob {
-  const task = payoutTask(environment);
-  return { task, payload: { environment }, key: `${environment} ${laneOf(redeemId, LANES)}`, queue: task };
-}
-
 export function bridgeJob(redeemId: string, organizationId = currentTenant()): NewJob {
   return { task: BRIDGE_TASK, payload: { redeemId }, key: redeemId, tenant: organizationId };
 }
@@ -407,9 +388,10 @@ export function bridgeJob(redeemId: string, organizationId = currentTenant()): N
 /** Notifications are lost with their connection. */
 const POLL_MS = 1_000;
 
-/** Requests that wait for a redeem to change. They hold no database connection. */
+/** Requests that wait for a redeem to change. They hold no database connection, and look together. */
 export class RedeemWaiters extends Waiters {
   readonly #now: () => number;
+  readonly #wanted = new Map<string, PromiseWithResolvers<Redeem | undefined>>();
   #stopped = false;
 
   constructor(now: () => number = () => performance.now()) {
@@ -422,16 +404,45 @@ export class RedeemWaiters extends Waiters {
     this.notifyAll();
   }
 
-  until(reads: Reads, id: string, isEnough: (redeem: Redeem) => boolean, timeoutMs: number): Promise<Redeem> {
+  /** `isNew`: stored a moment ago, so there is nothing to see yet. */
+  until(
+    reads: Reads,
+    id: string,
+    isEnough: (redeem: Redeem) => boolean,
+    timeoutMs: number,
+    isNew = false,
+  ): Promise<Redeem> {
     const deadline = this.#now() + timeoutMs;
     return this.waiting(id, async (wakeup) => {
+      if (isNew && wakeup && !this.#stopped) await wakeup.wait(Math.min(POLL_MS, timeoutMs));
       for (;;) {
-        const redeem = await findRedeem(reads, id);
+        const redeem = await this.#find(reads, id);
         if (!redeem) throw new Error(`Redeem ${id} is gone.`);
         const leftMs = deadline - this.#now();
         if (isEnough(redeem) || !wakeup || this.#stopped || leftMs <= 0) return redeem;
         await wakeup.wait(Math.min(POLL_MS, leftMs));
       }
     });
+  }
+
+  /** A payout wakes all its requests at once: their looks are one statement. */
+  #find(reads: Reads, id: string): Promise<Redeem | undefined> {
+    const wanted = this.#wanted.get(id) ?? Promise.withResolvers<Redeem | undefined>();
+    if (this.#wanted.size === 0) setImmediate(() => void this.#look(reads));
+    this.#wanted.set(id, wanted);
+    return wanted.promise;
+  }
+
+  async #look(reads: Reads): Promise<void> {
+    const wanted = new Map(this.#wanted);
+    this.#wanted.clear();
+    try {
+      const found = await reads.rows<Redeem>(sql`
+        select ${redeemColumns} from gift_redeems where id = any(${[...wanted.keys()]})`);
+      const byId = new Map(found.map((redeem) => [redeem.id, redeem]));
+      for (const [id, { resolve }] of wanted) resolve(byId.get(id));
+    } catch (error) {
+      for (const { reject } of wanted.values()) reject(error);
+    }
   }
 }

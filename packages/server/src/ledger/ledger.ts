@@ -263,7 +263,7 @@ export async function endMany(
   const [types, holds] = [endings.map(({ type }) => type), endings.map(({ holdId }) => holdId)];
   const [amounts, references] = [endings.map(({ amount }) => amount), endings.map(({ reference }) => reference)];
   const row = await tx.one<{ written: bigint }>(sql`
-    select ledger_end_many(${ids}, ${types}, ${holds}, ${amounts}, ${references}) as written`);
+    select ledger_end_many(${ids}, ${types}, ${holds}, ${amounts}::bigint[], ${references}) as written`);
   if (row?.written === BigInt(endings.length)) return;
   const [wrong] = await tx.rows<Ending>(sql`
     select wanted.hold_id as "holdId", wanted.reference
