@@ -1,32 +1,28 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { useIndexer } from '../../testing/indexer.ts';
-import type { JobContext, JobHandler } from '../jobs/job.ts';
+import { enqueueRecurring } from '../jobs/job.ts';
 import { startWorkers } from '../jobs/workers.ts';
 import { indexerJobs } from './module.ts';
 
 const fixture = useIndexer();
 const silent = { info() {}, warn() {}, error() {} };
-const context: JobContext = { attempt: 1, maxAttempts: 25, jobId: '1', signal: new AbortController().signal };
 
 function jobs() {
   const { db, networks } = fixture();
   return indexerJobs({ db, networks, log: silent, environments: ['development'] });
 }
 
-async function run(task: string): Promise<void> {
-  const handler = jobs().handlers[task] as JobHandler<object> | undefined;
-  if (!handler) throw new Error(`There is no ${task}.`);
-  await handler({}, context);
-}
-
 describe('the jobs of following', () => {
-  it('ask for a step every second, of which one waits at most, one after the other', async () => {
-    expect(jobs().recurring).toEqual([{ task: 'follow-chain development', everySeconds: 1 }]);
-    await run('follow-chain development');
-    await run('follow-chain development');
-    const waiting = await fixture().db.rows(sql`select task, queue from jobs`);
-    expect(waiting).toEqual([{ task: 'follow-chain-step development', queue: 'follow-chain-step development' }]);
+  it('run every second, of which one waits at most, one after the other', async () => {
+    const { db } = fixture();
+    const { recurring } = jobs();
+    const queue = 'follow-chain-step development';
+    expect(recurring).toEqual([{ task: 'follow-chain development', everySeconds: 1, queue }]);
+    await enqueueRecurring(db, recurring);
+    await db.run(sql`update recurring_jobs set next_at = now()`);
+    await enqueueRecurring(db, recurring);
+    expect(await db.rows(sql`select task, queue from jobs`)).toEqual([{ task: 'follow-chain development', queue }]);
   });
 
   it('find what arrives while workers run', async () => {

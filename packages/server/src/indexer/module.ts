@@ -4,7 +4,7 @@ import type { Networks } from '../chains/networks.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Jobs, Module } from '../http/module.ts';
 import { readAddress } from '../http/validation.ts';
-import { enqueue, type JobHandler, type JobLog } from '../jobs/job.ts';
+import type { JobHandler, JobLog } from '../jobs/job.ts';
 import { requireWallet } from '../wallets/wallet.ts';
 import { indexedChain } from './cursor.ts';
 import { indexChain } from './index-blocks.ts';
@@ -29,18 +29,19 @@ const EVERY_SECONDS = 1;
 const recurringTask = (environment: Environment) => `follow-chain ${environment}`;
 const stepTask = (environment: Environment) => `follow-chain-step ${environment}`;
 
-/** The recurring task only enqueues a run: runs may take longer than a second, so they share a queue with one waiting at most. */
+/** Runs may take longer than a second, so they share a queue with one waiting at most. The version before runs steps by a job of their own. */
 export function indexerJobs({ environments, db, networks, log, watcher, now = Date.now }: IndexerJobDeps): Jobs {
   const handlers: Record<string, JobHandler<never>> = {};
   for (const environment of environments) {
-    const task = stepTask(environment);
-    handlers[recurringTask(environment)] = () => enqueue(db, { task, key: environment, queue: task, payload: {} });
-    handlers[task] = (_payload, { signal }) =>
+    const step: JobHandler<never> = (_payload, { signal }) =>
       indexChain({ ...indexedChain(networks, environment), db, log, now, watcher }, signal);
+    handlers[recurringTask(environment)] = step;
+    handlers[stepTask(environment)] = step;
   }
   const recurring = environments.map((environment) => ({
     task: recurringTask(environment),
     everySeconds: EVERY_SECONDS,
+    queue: stepTask(environment),
   }));
   return { handlers, recurring };
 }

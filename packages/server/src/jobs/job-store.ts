@@ -89,6 +89,21 @@ export async function failJob(db: Db, worker: number, job: TakenJob, reason: str
   return count === 1;
 }
 
+/** What there is to look after, in one read: jobs of other workers, and jobs of this one that it does not know. */
+export async function findNeglected(
+  db: Db,
+  worker: number,
+  { except, heldForMs }: { except: readonly bigint[]; heldForMs: number },
+): Promise<{ readonly others: boolean; readonly strays: boolean }> {
+  const row = await db.one<{ others: boolean; strays: boolean }>(sql`
+    select exists (select from jobs where worker is not null and worker <> ${worker}) as others,
+           exists (
+             select from jobs
+              where worker = ${worker} and id <> all (${except}::bigint[])
+                and started_at <= clock_timestamp() - ${heldForMs} * interval '1 millisecond') as strays`);
+  return row ?? { others: true, strays: true };
+}
+
 /** Releases jobs that this worker has held for so long, except those named; the attempt does not count. */
 export async function releaseJobs(
   db: Db,

@@ -1,7 +1,7 @@
-import { sql } from '@svc/store';
+import { listen, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { createQueue, type Queue } from '../../testing/jobs.ts';
-import { enqueue, enqueueMany } from './job.ts';
+import { enqueue, enqueueMany, isWokenBy, WAKE_CHANNEL } from './job.ts';
 import { takeJobs } from './job-store.ts';
 
 const waiting = ({ db }: Queue) =>
@@ -78,5 +78,31 @@ describe('enqueueing', () => {
     await expect(enqueue(db, { task: 'note', payload: {}, maxAttempts: 0 })).rejects.toThrow(
       'violates check constraint',
     );
+  });
+});
+
+describe('a notification', () => {
+  it('names the tasks of jobs that are due, and nothing for those that are not', async () => {
+    const queue = await createQueue();
+    const heard: string[] = [];
+    const listener = await listen(queue.url, WAKE_CHANNEL, { onMessage: (payload) => heard.push(payload) });
+    const later = new Date(Date.now() + 3_600_000);
+    await enqueue(queue.db, { task: 'late', payload: {}, runAt: later });
+    await enqueueMany(queue.db, [
+      { task: 'note b', payload: {} },
+      { task: 'note a', payload: {} },
+      { task: 'note a', payload: {} },
+      { task: 'late', payload: {}, runAt: later },
+    ]);
+    await expect.poll(() => heard).toEqual(['note a\nnote b']);
+    await listener.close();
+  });
+
+  it('wakes those who run one of the tasks, and all where it names none', () => {
+    const handlers = { 'note a': 1, other: 2 };
+    expect(isWokenBy('note a\nnote b', handlers)).toBe(true);
+    expect(isWokenBy('note b', handlers)).toBe(false);
+    expect(isWokenBy('toString', handlers)).toBe(false);
+    expect(isWokenBy('', handlers)).toBe(true);
   });
 });

@@ -59,15 +59,23 @@ export async function enqueueMany(tx: Db, jobs: readonly NewJob[]): Promise<void
           task text, payload jsonb, key text, queue text, tenant text, run_at timestamptz, max_attempts integer,
           traceparent text)
        order by task, key
-      on conflict (task, key) where worker is null and failed_at is null
-      do update set payload = excluded.payload, queue = excluded.queue, max_attempts = excluded.max_attempts,
-                    tenant = coalesce(excluded.tenant, jobs.tenant),
-                    traceparent = coalesce(excluded.traceparent, jobs.traceparent),
-                    run_at = least(jobs.run_at, excluded.run_at), attempt = 0
-      returning run_at
+      ${orReplacing}
+      returning task, run_at
     )
-    select pg_notify(${WAKE_CHANNEL}, '') where exists (select from added where run_at <= now())`);
+    select pg_notify(${WAKE_CHANNEL}, string_agg(distinct task, E'\\n'))
+      from added where run_at <= now() having count(*) > 0`);
 }
+
+const orReplacing = sql`
+  on conflict (task, key) where worker is null and failed_at is null
+  do update set payload = excluded.payload, queue = excluded.queue, max_attempts = excluded.max_attempts,
+                tenant = coalesce(excluded.tenant, jobs.tenant),
+                traceparent = coalesce(excluded.traceparent, jobs.traceparent),
+                run_at = least(jobs.run_at, excluded.run_at), attempt = 0`;
+
+/** Whether a notification is for one of these tasks. Without names it is for all. */
+export const isWokenBy = (payload: string, tasks: Readonly<Record<string, unknown>>): boolean =>
+  payload === '' || payload.split('\n').some((task) => Object.hasOwn(tasks, task));
 
 function withoutRepeatedKeys(jobs: readonly NewJob[]): NewJob[] {
   const kept = new Map<unknown, NewJob>();
@@ -89,27 +97,35 @@ function toRow(job: NewJob): object {
 export interface RecurringJob {
   readonly task: string;
   readonly everySeconds: number;
+  /** For one that may take longer than its period: its runs never overlap. */
+  readonly queue?: string;
 }
 
-/** Enqueues what is due. Missed runs are skipped; a run that is still pending is not repeated. */
+/**
+ * Enqueues what is due, in one statement that writes nothing where nothing is. Missed runs are skipped; a run that is still pending is
+ * not repeated. The caller takes jobs next, so nobody is woken.
+ */
 export async function enqueueRecurring(db: Db, recurring: readonly RecurringJob[]): Promise<void> {
   if (recurring.length === 0) return;
-  await db.tx(async (tx) => {
-    const due = await tx.rows<{ task: string; key: string }>(sql`
+  await db.run(sql`
+    with wanted as materialized (
+      select task, "everySeconds" as seconds, queue
+        from jsonb_to_recordset(${JSON.stringify(recurring)}::jsonb) as wanted (task text, "everySeconds" integer, queue text)
+    ), due as (
       insert into recurring_jobs (task, every_seconds, next_at)
-      select task, "everySeconds",
-             to_timestamp((floor(extract(epoch from now()) / "everySeconds") + 1) * "everySeconds")
-        from jsonb_to_recordset(${JSON.stringify(recurring)}::jsonb) as wanted (task text, "everySeconds" integer)
+      select task, seconds, to_timestamp((floor(extract(epoch from now()) / seconds) + 1) * seconds)
+        from wanted
        where not exists (
          select from recurring_jobs as known
-          where known.task = wanted.task and known.every_seconds = wanted."everySeconds" and known.next_at > now())
-       order by task, "everySeconds"
+          where known.task = wanted.task and known.every_seconds = wanted.seconds and known.next_at > now())
+       order by task, seconds
       on conflict (task, every_seconds) do update set next_at = excluded.next_at
        where recurring_jobs.next_at <= now()
-      returning task, 'every ' || every_seconds || ' s' as key`);
-    await enqueueMany(
-      tx,
-      due.map(({ task, key }) => ({ task, key, payload: {} })),
-    );
-  });
+      returning task, every_seconds
+    )
+    insert into jobs (task, payload, key, queue, run_at, max_attempts)
+    select due.task, '{}', 'every ' || due.every_seconds || ' s', wanted.queue, now(), ${DEFAULT_MAX_ATTEMPTS}::integer
+      from due join wanted on wanted.task = due.task and wanted.seconds = due.every_seconds
+     order by due.task, due.every_seconds
+    ${orReplacing}`);
 }

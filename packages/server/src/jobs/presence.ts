@@ -19,7 +19,8 @@ interface PresenceOptions {
   readonly url: string;
   readonly timing: Timing;
   readonly log: JobLog;
-  onWake(): void;
+  /** With the payload of a notification; without one where some may have been missed. */
+  onWake(payload?: string): void;
   onLost(): void;
 }
 
@@ -110,11 +111,15 @@ interface PresenceConnection {
 }
 
 /** Rejects when the lock is not free, which happens while an earlier connection of this worker is still ending. */
-async function lockPresence(db: Database, worker: number, onWake: () => void): Promise<PresenceConnection> {
+async function lockPresence(
+  db: Database,
+  worker: number,
+  onWake: PresenceOptions['onWake'],
+): Promise<PresenceConnection> {
   const client = await db.pool.connect();
   const ended = new AbortController();
   client.once('end', () => ended.abort());
-  client.on('notification', onWake);
+  client.on('notification', ({ payload }) => onWake(payload));
   const query = async (text: string, values?: unknown[]) => {
     const statement = { text, ...(values && { values }), query_timeout: HEARTBEAT_TIMEOUT_MS };
     return (await client.query(statement)).rows[0];
@@ -157,11 +162,11 @@ interface RecoveryOptions {
 }
 
 /** Jobs of workers whose lock stays free for `recoverAfterMs`: time for a live one to reconnect or to interrupt its jobs. */
-export function createRecovery(options: RecoveryOptions): () => Promise<number> {
+export function createRecovery(options: RecoveryOptions): (hasOthers?: boolean) => Promise<number> {
   const { db, worker, recoverAfterMs, log, now = () => performance.now() } = options;
   let missingSince = new Map<number, number>();
-  return async () => {
-    const missing = await missingWorkers(db, worker);
+  return async (hasOthers = true) => {
+    const missing = hasOthers ? await missingWorkers(db, worker) : [];
     missingSince = new Map(missing.map((other) => [other, missingSince.get(other) ?? now()]));
     const dead = missing.filter((other) => now() - (missingSince.get(other) ?? now()) >= recoverAfterMs);
     if (dead.length === 0) return 0;

@@ -2,8 +2,8 @@ import { connect, type Database, runAs } from '@svc/store';
 import { errorText } from '../util/text.ts';
 import type { Tracing } from '../util/trace.ts';
 import { createWakeup, sleep, type Wakeup } from '../util/wakeup.ts';
-import { enqueueRecurring, type JobHandlers, type JobLog, type RecurringJob } from './job.ts';
-import { completeJob, failJob, releaseJobs, type TakenJob, takeJobs } from './job-store.ts';
+import { enqueueRecurring, isWokenBy, type JobHandlers, type JobLog, type RecurringJob } from './job.ts';
+import { completeJob, failJob, findNeglected, releaseJobs, type TakenJob, takeJobs } from './job-store.ts';
 import { announceWorker, createRecovery, DEFAULT_TIMING, type Presence, type Timing } from './presence.ts';
 
 const WORKERS_APPLICATION = 'svc jobs';
@@ -41,15 +41,23 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     log.error({ worker }, 'worker lock lost, interrupting its jobs');
     runner.interrupt(new Error('The worker lost its lock, and others may take over its jobs.'));
   };
-  const presence = await announceWorker({ url, timing, log, onWake: wakeup.notify, onLost });
+  const onWake = (payload = '') => {
+    if (isWokenBy(payload, handlers)) wakeup.notify();
+  };
+  const presence = await announceWorker({ url, timing, log, onWake, onLost });
   const { worker } = presence;
   const db = connect(withoutPlanCache(url), {
     max: options.poolSize ?? POOL_SIZE,
     applicationName: WORKERS_APPLICATION,
   });
-  const runner = createRunner({ db, worker, handlers, log, tracing, onFree: wakeup.notify });
+  /** Whether jobs may be due that were not taken. */
+  const state = { isBehind: true };
+  const onFree = ({ queue, tenant }: TakenJob) => {
+    if (state.isBehind || queue !== null || tenant !== null) wakeup.notify();
+  };
+  const runner = createRunner({ db, worker, handlers, log, tracing, onFree });
   const stopping = new AbortController();
-  const working = work({ ...options, timing, db, presence, runner, wakeup, stopping: stopping.signal });
+  const working = work({ ...options, timing, db, presence, runner, wakeup, state, stopping: stopping.signal });
 
   const stop = async () => {
     stopping.abort();
@@ -80,29 +88,33 @@ interface Work extends WorkersOptions {
   readonly presence: Presence;
   readonly runner: Runner;
   readonly wakeup: Wakeup;
+  readonly state: { isBehind: boolean };
   readonly stopping: AbortSignal;
 }
 
-async function work({ db, presence, runner, wakeup, stopping, timing, log, ...options }: Work): Promise<void> {
+async function work({ db, presence, runner, wakeup, state, stopping, timing, log, ...options }: Work): Promise<void> {
   const { worker } = presence;
   const tasks = Object.keys(options.handlers);
   const recover = createRecovery({ db, worker, recoverAfterMs: timing.recoverAfterMs, log });
 
   const maintain = async () => {
     await enqueueRecurring(db, options.recurring ?? []);
-    await recover();
-    await releaseJobs(db, worker, { except: runner.jobs(), heldForMs: STRAY_AFTER_MS });
+    const { others, strays } = await findNeglected(db, worker, { except: runner.jobs(), heldForMs: STRAY_AFTER_MS });
+    await recover(others);
+    if (strays) await releaseJobs(db, worker, { except: runner.jobs(), heldForMs: STRAY_AFTER_MS });
   };
   const perTenant = Math.max(1, Math.floor(options.concurrency * TENANT_SHARE));
   const fill = async () => {
+    state.isBehind = true;
     for (;;) {
       const free = options.concurrency - runner.jobs().length;
       if (stopping.aborted || !presence.connected || free <= 0) return;
       const jobs = await takeJobs(db, worker, tasks, free, perTenant);
       for (const job of jobs) runner.start(job);
       // Of a queue one job is taken at a time, of a tenant its share; jobs behind the rest of those were not considered.
-      if (jobs.length < free && jobs.every((job) => job.queue === null && job.tenant === null)) return;
+      if (jobs.length < free && jobs.every((job) => job.queue === null && job.tenant === null)) break;
     }
+    state.isBehind = false;
   };
   const attemptStep = (step: () => Promise<void>) =>
     step().catch((error: unknown) => log.error({ worker, err: error }, 'job queue not available'));
@@ -127,7 +139,7 @@ interface RunnerOptions {
   readonly handlers: JobHandlers;
   readonly log: JobLog;
   readonly tracing?: Tracing | undefined;
-  onFree(): void;
+  onFree(job: TakenJob): void;
 }
 
 export interface Runner {
@@ -163,7 +175,7 @@ export function createRunner({ db, worker, handlers, log, tracing, onFree }: Run
       const ended = run(job, interruption.signal).finally(() => {
         clearTimeout(timer);
         running.delete(job);
-        onFree();
+        onFree(job);
       });
       running.set(job, { ended, interruption });
     },
