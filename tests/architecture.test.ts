@@ -78,7 +78,7 @@ const publicFiles: Record<string, readonly string[]> = {
 };
 const MAX_LINES = 450;
 /** House limits: files of a package without its tests. */
-const maxFiles: Record<string, number> = { server: 218, sdk: 60, sandbox: 80 };
+const maxFiles: Record<string, number> = { server: 218, sdk: 68, sandbox: 80 };
 
 interface Import {
   readonly from: string;

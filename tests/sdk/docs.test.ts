@@ -20,7 +20,8 @@ import { runExample } from './support/run-example.ts';
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 const guide = readFileSync(path.join(root, 'docs/sdk.md'), 'utf8');
-const blocks = readBlocks(guide, 'js');
+const privateBalances = readFileSync(path.join(root, 'docs/private-balance.md'), 'utf8');
+const blocks = [...readBlocks(guide, 'js'), ...readBlocks(privateBalances, 'js')];
 const isProgram = ({ code }: { code: string }) => code.startsWith('import ');
 
 let service: TestService;

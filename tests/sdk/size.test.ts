@@ -18,6 +18,11 @@ describe('what the library adds to an app with wallets', { timeout: BUNDLE_LIMIT
     ).toEqual([]);
   });
 
+  it('loads private balances with their first use, also where the app has every operation', async () => {
+    const { modules } = await measureSize('everything.ts');
+    expect(modules.filter((name) => /private-balance|@noble\/ciphers/.test(name))).toEqual([]);
+  });
+
   it('omits what the app does not use', async () => {
     const unused = ['gifts', 'gift-claims', 'gifts-bulk', 'purchases', 'sessions', 'skus'];
     const resourcesOf = async (entry: 'first-wallet.ts' | 'everything.ts') =>

@@ -39,7 +39,8 @@ const CLOCK_TRIES = 5;
 const FROZEN_SECONDS = 3_600;
 
 /** Faults, clocks and blocks change the chain for everybody. */
-const FOR_ALL = /^\/(starknet\/(faults|time|block-time|reorg)|bridge\/(faults|settings)|provider\/(faults|settings))/;
+const FOR_ALL =
+  /^\/(starknet\/(faults|time|block-time|reorg|pool)|bridge\/(faults|settings)|provider\/(faults|settings))/;
 
 export class Sandbox {
   readonly url: string;

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { inside, packages } from './paths.ts';
+import { entries, inside, packages } from './paths.ts';
 
 interface Manifest {
   readonly version: string;
@@ -21,8 +21,13 @@ export async function manifest(outDir: string): Promise<Record<string, unknown>>
     description: 'Wallets, payments and gift codes in the browser and on servers',
     license: 'MIT',
     type: 'module',
-    sideEffects: false,
-    exports: { '.': { types: './sdk/index.d.ts', default: './sdk/index.js' }, './package.json': './package.json' },
+    sideEffects: ['./sdk/private-balance/worker.js'],
+    exports: {
+      ...Object.fromEntries(
+        entries.map(([name, file]) => [name, { types: `./${file}.d.ts`, default: `./${file}.js` }] as const),
+      ),
+      './package.json': './package.json',
+    },
     types: './sdk/index.d.ts',
     engines: { node: '>=20' },
     dependencies: Object.fromEntries(imported.map((name) => [name, versionOf(name, known)])),

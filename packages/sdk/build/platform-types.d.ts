@@ -14,3 +14,4 @@ export type RequestInit = typeof globalThis extends { fetch: (input: never, init
   ? NonNullable<T>
   : { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal };
 export type SubtleCrypto = typeof globalThis extends { crypto: { subtle: infer T } } ? T : object;
+export type MessagePort = Instance<'MessagePort', { postMessage(message: unknown): void; close(): void }>;

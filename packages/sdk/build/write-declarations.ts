@@ -3,14 +3,14 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { inside, packages, publishedName, root } from './paths.ts';
+import { entrySources, inside, packages, publishedName, root } from './paths.ts';
 
 const run = promisify(execFile);
 const TSC = path.join(root, 'node_modules/typescript/bin/tsc');
 const SCHEMA_TYPES = 'schema-types';
 const PLATFORM_TYPES = 'platform-types';
 /** Not in `lib: ["ES2022"]`. */
-const PLATFORM_NAMES = ['AbortSignal', 'URL', 'RequestInit', 'Response', 'SubtleCrypto'];
+const PLATFORM_NAMES = ['AbortSignal', 'URL', 'RequestInit', 'Response', 'SubtleCrypto', 'MessagePort'];
 
 /**
  * Self-contained declarations: they reference each other by path, and neither workspace packages nor a schema
@@ -51,10 +51,11 @@ async function emit(folder: string): Promise<void> {
       paths: {
         ...Object.fromEntries(inside.map((name) => [`@svc/${name}`, [entry(name)]])),
         '@svc/protocol/values': [path.join(packages, 'protocol/src/values/index.ts')],
+        '@svc/starknet/private-balance': [path.join(packages, 'starknet/src/private-balance/index.ts')],
       },
     },
     include: [],
-    files: [entry('sdk')],
+    files: entrySources,
   };
   const file = path.join(folder, 'tsconfig.json');
   await writeFile(file, JSON.stringify(config));
@@ -87,7 +88,7 @@ function withPlatformTypes(text: string, name: string): string {
 
 function placeOf(target: string, name: string): string | undefined {
   if (target.startsWith('.')) return target.replace(/\.ts$/, '.js');
-  const [, ours = '', folder] = /^@svc\/(\w+)(?:\/(\w+))?$/.exec(target) ?? [];
+  const [, ours = '', folder] = /^@svc\/(\w+)(?:\/([\w-]+))?$/.exec(target) ?? [];
   if (inside.some((one) => one === ours)) return relative(name, `${[ours, folder].filter(Boolean).join('/')}/index.js`);
   return target === 'typebox' ? relative(name, `${SCHEMA_TYPES}.js`) : undefined;
 }

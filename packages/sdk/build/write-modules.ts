@@ -1,6 +1,5 @@
-import path from 'node:path';
 import { build } from 'vite';
-import { packages, publishedName } from './paths.ts';
+import { entrySources, publishedName } from './paths.ts';
 
 /** External: an app that already has them gets no second copy. */
 const installed = [/^hash-wasm$/, /^@zxcvbn-ts\//, /^@scure\//, /^@noble\//];
@@ -19,7 +18,7 @@ export async function writeModules(outDir: string): Promise<void> {
       copyPublicDir: false,
       target: 'es2022',
       minify: false,
-      lib: { entry: path.join(packages, 'sdk/src/index.ts'), formats: ['es'] },
+      lib: { entry: [...entrySources], formats: ['es'] },
       rolldownOptions: {
         external: installed,
         output: {

@@ -1,4 +1,4 @@
-import { type Bind, bind, createClient, type SvcOptions } from './client/client.ts';
+import { type Bind, bind, type Client, createClient, type SvcOptions } from './client/client.ts';
 import { getConfig } from './client/config.ts';
 import { streamEvents } from './event-stream.ts';
 import { getUsdAmount } from './exchanges.ts';
@@ -39,7 +39,8 @@ export type Svc = ReturnType<typeof createSvc>;
  * const { balance } = await svc.getTokenBalance({ chain: 'STARKNET', chainToken: 'USDC', externalUserId });
  */
 export function createSvc(options: SvcOptions) {
-  const on = bind(createClient(options));
+  const client = createClient(options);
+  const on = bind(client);
   return {
     getConfig: on(getConfig),
     ...walletOperations(on),
@@ -53,6 +54,7 @@ export function createSvc(options: SvcOptions) {
     settings: settingsOperations(on),
     webhooks: webhookOperations(on),
     treasuries: treasuryOperations(on),
+    privateBalance: privateBalanceOperations(client),
   };
 }
 
@@ -230,3 +232,30 @@ const webhookOperations = (on: Bind) => ({
   events: on(webhooks.events),
   streamEvents: on(streamEvents),
 });
+
+type PrivateBalanceModule = typeof import('./private-balance/index.ts');
+type Bound<Operation> = Operation extends (client: Client, ...args: infer Args) => infer Result
+  ? (...args: Args) => Result
+  : never;
+
+/** Loaded with the first call: proofs and their cipher are larger than most apps. */
+function privateBalanceOperations(client: Client) {
+  const later = <Name extends keyof PrivateBalanceModule>(name: Name) => {
+    const call = async (...args: unknown[]) => {
+      const operations = await import('./private-balance/index.ts');
+      return (operations[name] as (client: Client, ...args: unknown[]) => unknown)(client, ...args);
+    };
+    return call as Bound<PrivateBalanceModule[Name]>;
+  };
+  return {
+    deriveKeys: later('deriveKeys'),
+    getPrivateBalance: later('getPrivateBalance'),
+    shield: later('shield'),
+    shieldBatch: later('shieldBatch'),
+    unshield: later('unshield'),
+    transfer: later('transfer'),
+    rollover: later('rollover'),
+    history: later('history'),
+    terms: later('terms'),
+  };
+}

@@ -71,6 +71,7 @@ export {
   type Client,
   createClient,
   type Fetch,
+  type ProofWorker,
   type Runtime,
   type SolveProof,
   type SvcOptions,

@@ -14,7 +14,7 @@ export function claimClient(pageUrl: string): Client {
     // The sandbox's clock can differ from the device's. Pages may ask their own host only.
     nodeUrls: [new URL('../sandbox/starknet/rpc', pageUrl).href],
     // A new wallet's class must be one of the library's own list on live networks.
-    trust: { chainId: undefined, classHashes: [], tokens: [], paymentAddress: undefined },
+    trust: { chainId: undefined, classHashes: [], tokens: [], paymentAddress: undefined, privatePool: undefined },
     allowWeakEncryptKeys: false,
     solveProof: (challenge) => solveInWorker(challenge).catch(() => solveProof(challenge)),
     fetch: (input, init) => fetch(input, init),

@@ -10,6 +10,14 @@ export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 /** Solves a challenge and returns the proof. */
 export type SolveProof = (challenge: ProofOfWork) => Promise<string>;
 
+/** A `Worker` of the browser or of Node that loads `@svc/sdk/private-balance/worker`. */
+export interface ProofWorker {
+  postMessage(message: unknown, transfer: never[]): void;
+  terminate(): unknown;
+  addEventListener?(type: 'error', listener: () => void): void;
+  on?(type: 'error', listener: () => void): unknown;
+}
+
 /** Of every kind of client. */
 export interface TransportOptions {
   /** The service's URL, ending in `/v1`. */
@@ -36,6 +44,8 @@ export interface SvcOptions extends TransportOptions {
   readonly allowWeakEncryptKeys?: boolean | undefined;
   /** Solves challenges of claims elsewhere, such as in a worker. Default: `solveProof`, here. */
   readonly solveProof?: SolveProof | undefined;
+  /** Starts a worker for the proofs of private balances. Default: they are made in this thread. */
+  readonly proofWorker?: (() => ProofWorker) | undefined;
 }
 
 /** Created by `createClient`. Holds no user keys. */
@@ -51,6 +61,7 @@ export interface Client {
   readonly trust: Trust;
   readonly allowWeakEncryptKeys: boolean;
   readonly solveProof?: SolveProof | undefined;
+  readonly proofWorker?: (() => ProofWorker) | undefined;
   /** The credential of an operator or a member, instead of keys. */
   readonly credential?: Readonly<Record<string, string>> | undefined;
   readonly runtime: Runtime;
@@ -86,6 +97,7 @@ export function createClient(options: SvcOptions, runtime: Runtime = defaultRunt
     trust: readTrust(options.trust),
     allowWeakEncryptKeys: options.allowWeakEncryptKeys === true,
     solveProof: options.solveProof,
+    proofWorker: options.proofWorker,
     runtime,
   };
 }

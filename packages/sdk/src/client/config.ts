@@ -23,8 +23,13 @@ const cache = new WeakMap<Client, CachedConfig>();
  */
 export function getConfig(client: Client): Promise<Config> {
   const cached = cache.get(client);
+  if (cached && client.runtime.now() - cached.atMs < CACHE_MS) return cached.config;
+  return getNewConfig(client);
+}
+
+/** Without the cache, for what an operator changes at any time. */
+export function getNewConfig(client: Client): Promise<Config> {
   const atMs = client.runtime.now();
-  if (cached && atMs - cached.atMs < CACHE_MS) return cached.config;
   const config = request<typeof endpoints.getConfig>(client, { route: 'GET /config', access: 'public' });
   cache.set(client, { config, atMs });
   // Failures are not cached.

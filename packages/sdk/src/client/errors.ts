@@ -110,10 +110,10 @@ export class SvcTypedDataError extends SvcError {
   declare readonly code: 'typed_data_mismatch';
 }
 
-/** The service names a class, token or payment address that the library and the app do not accept. Nothing was signed. */
+/** The service names a class, token, payment address or pool that the library and the app do not accept. Nothing was signed. */
 export class SvcTrustError extends SvcError {
   override readonly name = 'SvcTrustError';
-  declare readonly code: 'untrusted_class' | 'untrusted_token' | 'untrusted_payment_address';
+  declare readonly code: 'untrusted_class' | 'untrusted_token' | 'untrusted_payment_address' | 'untrusted_pool';
 }
 
 /** A passkey could not be created or used. */
@@ -125,6 +125,31 @@ export class SvcPasskeyError extends SvcError {
 export class SvcSessionError extends SvcError {
   override readonly name = 'SvcSessionError';
   declare readonly code: SessionErrorCode | 'SPENDING_POLICIES_UNSUPPORTED';
+}
+
+export type PrivateBalanceErrorCode =
+  | 'SHIELD_PAUSED'
+  | 'POOL_BUSY'
+  | 'INSUFFICIENT_PRIVATE_BALANCE'
+  | 'POOL_FEE_UNPAID'
+  | 'PROOF_REJECTED'
+  | 'NO_PRIVATE_POOL';
+
+/** An operation on a private balance was refused. Nothing was moved. */
+export class SvcPrivateBalanceError extends SvcError {
+  override readonly name = 'SvcPrivateBalanceError';
+  declare readonly code: PrivateBalanceErrorCode;
+  /** With `POOL_BUSY`: after so many blocks the pool takes the account's next operation. */
+  readonly blocksToWait: number | undefined;
+
+  constructor(
+    code: PrivateBalanceErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly blocksToWait?: number | undefined } = {},
+  ) {
+    super(code, message, options);
+    this.blocksToWait = options.blocksToWait;
+  }
 }
 
 /** A webhook could not be verified. */

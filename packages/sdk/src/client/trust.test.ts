@@ -21,7 +21,7 @@ import { signWalletUpgrade, upgradeWallet } from '../wallet-upgrades.ts';
 import { createWallet } from '../wallets.ts';
 import { type Client, createClient } from './client.ts';
 import type { SvcWallet } from './input.ts';
-import { readTrust, requireTrustedClass, requireTrustedToken } from './trust.ts';
+import { readTrust, requireTrustedClass, requireTrustedPool, requireTrustedToken } from './trust.ts';
 
 const encryptKey = ENCRYPT_KEY;
 const RECIPIENT = '0xb0b';
@@ -238,5 +238,26 @@ describe('the app may extend what the library accepts', () => {
   ] as const)('but not by %j', (invalid) => {
     const create = () => createClient({ baseUrl: 'https://svc.example/v1', publicKey: 'pk_prod_1', trust: invalid });
     expect(create).toThrow(expect.objectContaining({ code: 'invalid_options' }));
+  });
+});
+
+describe('the pool of private balances', () => {
+  const TONGO = 0x0415f2c3b16cc43856a0434ed151888a5797b6a22492ea6fd41c62dbb4df4e6cn;
+  const { SN_MAIN, SN_SEPOLIA, SVC_SANDBOX } = chainIds;
+  const accepts = (chainId: bigint, pool: bigint, privatePool?: string) =>
+    requireTrustedPool(readTrust({ privatePool }), chainId, pool);
+
+  it("is Tongo's on mainnet, the app's on other live networks, and any in the sandbox", () => {
+    accepts(SN_MAIN, TONGO);
+    accepts(SN_SEPOLIA, 7n, '0x7');
+    accepts(SVC_SANDBOX, 7n);
+  });
+
+  it('is no other', () => {
+    const untrusted = expect.objectContaining({ code: 'untrusted_pool' });
+    expect(() => accepts(SN_MAIN, TONGO + 1n)).toThrow(untrusted);
+    expect(() => accepts(SN_MAIN, TONGO, '0x7')).toThrow(untrusted);
+    expect(() => accepts(SN_SEPOLIA, TONGO)).toThrow(untrusted);
+    expect(() => accepts(SVC_SANDBOX, 8n, '0x7')).toThrow(untrusted);
   });
 });

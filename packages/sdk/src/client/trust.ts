@@ -30,6 +30,8 @@ export interface TrustOptions {
   readonly tokens?: readonly TrustedToken[] | undefined;
   /** The only address that purchases may pay, on every chain. Default: the one that the service names. */
   readonly paymentAddress?: string | undefined;
+  /** The only pool of private balances, on every chain. Default: Tongo's on mainnet, the service's elsewhere. */
+  readonly privatePool?: string | undefined;
 }
 
 export interface Token {
@@ -47,9 +49,11 @@ export interface Trust {
   readonly classHashes: readonly bigint[];
   readonly tokens: readonly NamedToken[];
   readonly paymentAddress: bigint | undefined;
+  readonly privatePool: bigint | undefined;
 }
 
-export function readTrust({ chainId, classHashes = [], tokens = [], paymentAddress }: TrustOptions = {}): Trust {
+export function readTrust(options: TrustOptions = {}): Trust {
+  const { chainId, classHashes = [], tokens = [], paymentAddress, privatePool } = options;
   return {
     chainId: chainId === undefined ? undefined : readChainId(chainId),
     classHashes: classHashes.map((text) => readHash('trust.classHashes', text)),
@@ -58,6 +62,7 @@ export function readTrust({ chainId, classHashes = [], tokens = [], paymentAddre
       return { token, address: readHash('trust.tokens', address), decimals };
     }),
     paymentAddress: paymentAddress === undefined ? undefined : readHash('trust.paymentAddress', paymentAddress),
+    privatePool: privatePool === undefined ? undefined : readHash('trust.privatePool', privatePool),
   };
 }
 
@@ -127,6 +132,15 @@ export function requireTrustedPayment({ paymentAddress }: Trust, recipient: bigi
     'untrusted_payment_address',
     `The service wants payments at ${toHex(recipient)}, which is not trust.paymentAddress. Nothing was signed.`,
   );
+}
+
+/** Tongo for USDC. */
+const MAINNET_POOL = 0x0415f2c3b16cc43856a0434ed151888a5797b6a22492ea6fd41c62dbb4df4e6cn;
+
+export function requireTrustedPool(trust: Trust, chainId: bigint, pool: bigint): void {
+  const known = trust.privatePool ?? (chainId === chainIds.SN_MAIN ? MAINNET_POOL : undefined);
+  if (pool === known || (known === undefined && !isLive(trust, chainId))) return;
+  refuse('untrusted_pool', `${toHex(pool)} is not a pool of private balances`, chainId, 'trust.privatePool');
 }
 
 function refuse(code: SvcTrustError['code'], reason: string, chainId: bigint, option: string): never {

@@ -26,8 +26,12 @@ export interface TransferHints {
   readonly hintLeftover: Hint;
 }
 
+export type TransferEvent = Pick<Transfer, 'transferBalance' | 'transferBalanceSelf'> & TransferHints;
+
 /** The pool has no auditor. */
 const NO_AUDIT = 1n;
+const SOME = 0n;
+const NONCE_BITS = 64n;
 const LIMB = 128n;
 const LIMB_MASK = (1n << LIMB) - 1n;
 
@@ -168,4 +172,38 @@ export function decodeTransfer(calldata: readonly bigint[]): (Transfer & Transfe
     ...auxiliary,
     proof: { ...first, ...second, ...answers, ...last },
   });
+}
+
+/** An account as the pool shows it. */
+export interface AccountState {
+  readonly balance: CipherBalance;
+  /** Received and not yet rolled over. */
+  readonly pending: CipherBalance;
+  readonly nonce: bigint;
+  /** Of the balance, made with the account's nonce. */
+  readonly hint: Hint | undefined;
+}
+
+/** The result of `get_state`. Undefined for a pool with an auditor. */
+export function decodeState(result: readonly bigint[]): AccountState | undefined {
+  const reader = new Reader(result);
+  const balances = { balance: reader.balance(), pending: reader.balance() };
+  const nonce = reader.uint(NONCE_BITS);
+  reader.noAudit();
+  const hint = reader.felt() === SOME ? reader.hint() : undefined;
+  reader.noAudit();
+  return reader.finish({ ...balances, nonce, hint });
+}
+
+/** The data of a `TransferEvent`, without its keys. */
+export function decodeTransferEvent(data: readonly bigint[]): TransferEvent | undefined {
+  const reader = new Reader(data);
+  const amounts = { transferBalance: reader.balance(), transferBalanceSelf: reader.balance() };
+  return reader.finish({ ...amounts, hintTransfer: reader.hint(), hintLeftover: reader.hint() });
+}
+
+/** The data of a `RolloverEvent`. */
+export function decodeRolloverEvent(data: readonly bigint[]): CipherBalance | undefined {
+  const reader = new Reader(data);
+  return reader.finish(reader.balance());
 }

@@ -11,6 +11,7 @@ export {
 export { FUND_RANDOMNESS, type ProofContext, WITHDRAW_RANDOMNESS } from './context.ts';
 export { decryptHint, encryptHint, type HintKey } from './hint.ts';
 export { type CurvePoint, G as GENERATOR_POINT, H as SECOND_GENERATOR, isPoint, publicPoint } from './points.ts';
+export { formatPrivateAddress, parsePrivateAddress } from './private-address.ts';
 export {
   type Fund,
   type KeyProof,

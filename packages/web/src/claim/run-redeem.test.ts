@@ -34,7 +34,7 @@ function setUp(script: Scripted[], nowMs = 0) {
     ...{
       maxRetries: 0,
       timeoutMs: 1_000,
-      trust: { chainId: undefined, classHashes: [], tokens: [], paymentAddress: undefined },
+      trust: { chainId: undefined, classHashes: [], tokens: [], paymentAddress: undefined, privatePool: undefined },
       allowWeakEncryptKeys: false,
     },
     fetch: async (_, init) => {
