@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SvcWallet } from '@svc/sdk';
+import { formatPrivateAddress, publicPoint } from '@svc/starknet/private-balance';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App } from '../support/app.ts';
@@ -12,6 +13,7 @@ import { type LibraryPages, openLibraryPages, type PageOptions } from './support
 /** Global of the page: functions passed to `evaluate` run there. */
 declare const sdk: LibraryPage['sdk'];
 declare const askWorker: LibraryPage['askWorker'];
+declare const startProofWorker: LibraryPage['startProofWorker'];
 
 const encryptKey = '481516';
 const externalUserId = 'ana';
@@ -191,6 +193,44 @@ describe('in Chromium, the library', { timeout: STORY_LIMIT_MS }, () => {
       options,
     );
     expect(error).toEqual({ status: 401, id: expect.any(String) });
+  });
+
+  it('shields, transfers and unshields with progress, its proofs made in a worker', async () => {
+    const privateAddress = formatPrivateAddress(publicPoint(5n));
+    const seen = await page.evaluate(
+      async ({ options, wallet, encryptKey, privateAddress }) => {
+        const [started, failed, steps] = [[] as string[], [] as string[], [] as string[]];
+        const proofWorker = () => {
+          const worker = startProofWorker();
+          started.push('worker');
+          worker.addEventListener?.('error', () => failed.push('worker'));
+          return worker;
+        };
+        const { privateBalance } = sdk.createSvc({ ...options, proofWorker });
+        const own = { encryptKey, wallet, retryIntervalMs: 100, onStep: (step: string) => steps.push(step) };
+        const keys = await privateBalance.deriveKeys({ encryptKey, wallet });
+        const before = await privateBalance.getPrivateBalance({ keys });
+        await privateBalance.shield({ ...own, amount: '5' });
+        await privateBalance.transfer({ ...own, amount: '1.25', recipient: privateAddress });
+        await privateBalance.unshield({ ...own, amount: '3' });
+        const after = await privateBalance.getPrivateBalance({ keys });
+        const [unshielded, sent, shielded] = await privateBalance.history({ keys });
+        return {
+          before,
+          after,
+          steps,
+          started,
+          failed,
+          newest: [unshielded, sent, shielded].map((item) => item?.amount),
+        };
+      },
+      { ...given(), privateAddress },
+    );
+    const steps = ['prepare', 'fund', 'prove', 'submit', 'finish'];
+    expect(seen.steps).toEqual([...steps, ...steps, ...steps]);
+    expect(Number(seen.after.balance) - Number(seen.before.balance)).toBeCloseTo(0.75);
+    expect(seen.newest).toEqual(['3', '1.25', '5']);
+    expect({ started: seen.started.length, failed: seen.failed }).toEqual({ started: 3, failed: [] });
   });
 
   it('works in a worker', async () => {

@@ -1,4 +1,6 @@
 import * as sdk from '@svc/sdk';
+// In this file's chunk; otherwise the first use would load it from a file of its own.
+import * as privateBalance from '@svc/sdk/private-balance';
 
 interface PageWorker {
   onmessage: ((event: { readonly data: unknown }) => void) | null;
@@ -19,6 +21,10 @@ function askWorker(message: unknown): Promise<unknown> {
 export interface LibraryPage {
   readonly sdk: typeof sdk;
   readonly askWorker: typeof askWorker;
+  readonly privateBalance: typeof privateBalance;
+  readonly startProofWorker: () => sdk.ProofWorker;
 }
+
+const startProofWorker = () => new Worker('/proof-worker.js', { type: 'module' });
 // The tests call the library through these globals.
-Object.assign(globalThis, { sdk, askWorker } satisfies LibraryPage);
+Object.assign(globalThis, { sdk, askWorker, privateBalance, startProofWorker } satisfies LibraryPage);

@@ -47,6 +47,7 @@ async function serveLibrary(): Promise<PageServer> {
       ['/', { type: 'text/html', text: html }],
       ['/sdk.js', await script('sdk-page.ts')],
       ['/worker.js', await script('sdk-worker.ts')],
+      ['/proof-worker.js', await script('proof-worker.ts')],
     ]),
   );
 }

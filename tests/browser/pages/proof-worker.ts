@@ -1,0 +1,1 @@
+import '@svc/sdk/private-balance/worker';
