@@ -6,6 +6,8 @@ import { type Sql, sql, statement } from './sql.ts';
 import { currentTenant, TenantShares } from './tenant.ts';
 
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+/** A new connection reads the catalogue and plans its statements again: longer than the pauses of jobs that repeat. */
+const IDLE_TIMEOUT_MS = 60_000;
 // Replicas and workers share the 100 connections of a default PostgreSQL.
 const DEFAULT_POOL_SIZE = 10;
 const LIST_CONNECTIONS = 4;
@@ -118,6 +120,7 @@ function openPool(
     ...settings,
     ...connectionTo(url),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
     query_timeout: answerTimeoutMs(settings.statement_timeout),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
