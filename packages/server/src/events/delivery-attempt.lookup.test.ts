@@ -25,7 +25,7 @@ describe('looking a name up', () => {
 
   it('of a silent name server holds up nothing else', async () => {
     const silent = await startNameServer(() => undefined);
-    const lookup = createLookup([silent]);
+    const lookup = createLookup([silent], 200);
     let failed = 0;
     const looks = Array.from({ length: 32 }, () => lookup('slow.example').catch(() => (failed += 1)));
     // Files are read by the threads that the system's own look-up would hold.

@@ -170,8 +170,8 @@ const LOOKUP_TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
 /** Queries DNS itself: the system's resolver would block a thread of the pool that files and compression share. */
-export function createLookup(servers?: readonly string[]): Lookup {
-  const resolver = new dns.Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: TRIES });
+export function createLookup(servers?: readonly string[], timeout = LOOKUP_TIMEOUT_MS): Lookup {
+  const resolver = new dns.Resolver({ timeout, tries: TRIES });
   if (servers) resolver.setServers(servers);
   return async (hostname) => {
     const name = hostname.replace(/\.$/, '');
