@@ -13,10 +13,10 @@ const compress = promisify(brotliCompress);
 const MAX_AGE_MS = 3_600_000;
 
 /** Builds the pages into a folder of this name. Concurrent builds are equal; the first rename wins. */
-export async function buildPages(name: string): Promise<void> {
+export async function buildPages(name: string, pages: readonly string[] = Object.values(entries)): Promise<void> {
   const draft = path.join(dist, `draft-${process.pid}-${randomUUID()}`);
   try {
-    await bundle(draft);
+    await bundle(draft, pages);
     await compressAssets(path.join(draft, 'assets'));
     await rename(draft, path.join(dist, name)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST' && error.code !== 'EPERM') throw error;
@@ -27,7 +27,7 @@ export async function buildPages(name: string): Promise<void> {
   await deleteOldBuilds(name);
 }
 
-async function bundle(outDir: string): Promise<void> {
+async function bundle(outDir: string, pages: readonly string[]): Promise<void> {
   await build({
     configFile: false,
     root: web,
@@ -48,7 +48,7 @@ async function bundle(outDir: string): Promise<void> {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       rolldownOptions: {
-        input: Object.values(entries).map((file) => path.join(web, file)),
+        input: pages.map((file) => path.join(web, file)),
         onwarn: (warning, report) => {
           // Every file of Base UI says that it is for browsers.
           if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') report(warning);
