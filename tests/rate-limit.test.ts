@@ -11,12 +11,14 @@ const REQUESTS = 150;
 /** What two replicas may leave unused of a window, a block of five each at most. */
 const ENOUGH = 95;
 
+/** The jobs of the first process are enough. */
+const API = { SVC_ROLE: 'api' };
 let service: TestService;
 let urls: [string, string];
 
 beforeAll(async () => {
   service = await TestService.hosted({ RATE_LIMIT_PER_MINUTE: '', TRUST_PROXY: '1' });
-  const second = await service.anotherHosted();
+  const second = await service.anotherHosted(API);
   urls = [service.server.credentials.baseUrl, second.credentials.baseUrl];
 });
 afterAll(() => service.stop());
@@ -177,7 +179,7 @@ describe('a caller at the limit', () => {
     const CEILING = 120;
     let url: string;
     beforeAll(async () => {
-      url = (await service.anotherHosted({ PUBLIC_KEY_LIMIT_PER_MINUTE: String(CEILING) })).credentials.baseUrl;
+      url = (await service.anotherHosted({ ...API, PUBLIC_KEY_LIMIT_PER_MINUTE: String(CEILING) })).credentials.baseUrl;
     });
 
     it('all users together end there, and the answers name the limit that was met', async () => {
@@ -206,7 +208,8 @@ describe('failed authentications', () => {
   let url: string;
   let guesses = 0;
   beforeAll(async () => {
-    url = (await service.anotherHosted({ FAILED_AUTH_PER_MINUTE: String(LIMIT_OF_FAILURES) })).credentials.baseUrl;
+    url = (await service.anotherHosted({ ...API, FAILED_AUTH_PER_MINUTE: String(LIMIT_OF_FAILURES) })).credentials
+      .baseUrl;
   });
   const guess = (client: string, path = '/skus?limit=1') => {
     const secret = `sk_dev_${String(guesses++).padStart(36, 'a')}`;

@@ -96,7 +96,7 @@ describe('an Idempotency-Key', () => {
   });
 
   it('is known to every process', async () => {
-    const { baseUrl } = (await service.anotherHosted()).credentials;
+    const { baseUrl } = (await service.anotherHosted({ SVC_ROLE: 'api' })).credentials;
     const key = newKey();
     await post(key);
     expect(isReplay(await post(key, { baseUrl }))).toBe(true);

@@ -17,7 +17,7 @@ let us: Organization;
 
 beforeAll(async () => {
   service = await TestService.hosted({ LOG_LEVEL: 'trace' });
-  const second = await service.anotherHosted();
+  const second = await service.anotherHosted({ SVC_ROLE: 'api' });
   urls = [service.server, second].map(({ credentials }) => credentials.baseUrl);
 });
 afterAll(() => service.stop());

@@ -51,6 +51,9 @@ interface Callers {
   readonly others: Headers;
 }
 
+/** The jobs of the first process are enough. */
+const API = { SVC_ROLE: 'api' };
+
 export async function prepareRefusals(): Promise<RefusalSetup> {
   const service = await TestService.hosted({ ALLOW_LOOPBACK_URLS: 'on' });
   try {
@@ -60,7 +63,7 @@ export async function prepareRefusals(): Promise<RefusalSetup> {
       data,
       callers,
       exhaustedUrl: await exhausted(service, callers.keys),
-      guessedUrl: (await service.anotherHosted({ UNKNOWN_CODES_TOTAL_PER_MINUTE: '1' })).credentials.baseUrl,
+      guessedUrl: (await service.anotherHosted({ ...API, UNKNOWN_CODES_TOTAL_PER_MINUTE: '1' })).credentials.baseUrl,
       strandedCode: await strandedGift(service),
       strandedPurchase: await strandedPurchase(service),
       thrifty: await thriftyOrganization(service),
@@ -94,8 +97,8 @@ async function callersOf(service: TestService, user: string): Promise<Callers> {
 }
 
 async function exhausted(service: TestService, headers: Headers): Promise<string> {
-  const { baseUrl } = (await service.anotherHosted({ RATE_LIMIT_PER_MINUTE: '1', CLAIM_LIMIT_PER_MINUTE: '1' }))
-    .credentials;
+  const limits = { RATE_LIMIT_PER_MINUTE: '1', CLAIM_LIMIT_PER_MINUTE: '1' };
+  const { baseUrl } = (await service.anotherHosted({ ...API, ...limits })).credentials;
   await send(`${baseUrl}/organization`, { headers });
   return baseUrl;
 }
