@@ -210,7 +210,7 @@ it(
       await page.goto(`${service.server.origin}/dashboard${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await loaded(page);
-      expect(await page.getByRole('button', { name }).count()).toBe(0);
+      await expect.poll(() => page.getByRole('button', { name }).count()).toBe(0);
     }
     await viewer.close();
   },

@@ -192,7 +192,7 @@ it('cards are printed eight on a page, without those that were left out', SLOW, 
     }),
   );
   expect(boxes.filter(Boolean)).toHaveLength(16);
-  expect(await page.getByRole('navigation', { name: 'Pages' }).isVisible()).toBe(false);
+  await expect.poll(() => page.getByRole('navigation', { name: 'Pages' }).isVisible()).toBe(false);
   expect(complaints).toEqual([]);
 });
 
@@ -255,7 +255,7 @@ it('a failed purchase is refunded once, after a question', SLOW, async () => {
   await dialog.getByRole('button', { name: 'Refund' }).click();
   await page.getByText('Refunded', { exact: true }).waitFor({ timeout: 60_000 });
   expect((await app().get(`/sku-purchases/${id}`)).body).toMatchObject({ refundStatus: 'REFUNDED' });
-  expect(await button(page, 'Refund').count()).toBe(0);
+  await expect.poll(() => button(page, 'Refund').count()).toBe(0);
   expect(complaints).toEqual([]);
 });
 
@@ -297,7 +297,7 @@ describe('the money page', () => {
     await page.getByRole('img', { name: 'Deposit address' }).waitFor();
     await expectAccessible(page, 'money-deposit');
     const address = field<string>(await app().get('/organization'), 'depositAddress');
-    expect(await page.getByText(address, { exact: true }).isVisible()).toBe(true);
+    await expect.poll(() => page.getByText(address, { exact: true }).isVisible()).toBe(true);
     const amount = `25.${10 + Math.floor(Math.random() * 89)}`;
     await dashboards.service.sandbox.faucet(address, 'USDC', amount);
     await page.getByRole('tab', { name: 'Ledger' }).click();
@@ -339,8 +339,8 @@ it('a viewer sees everything and is offered no change', SLOW, async () => {
   const { id } = await gifts.gift({ name: 'Solo lectura' });
   const { page } = await dashboards.open(`/gifts/${id}`, { role: 'VIEWER' });
   await shows(page, 'Solo lectura');
-  for (const name of ['Edit', 'Switch off', 'Delete']) expect(await button(page, name).count()).toBe(0);
+  for (const name of ['Edit', 'Switch off', 'Delete']) await expect.poll(() => button(page, name).count()).toBe(0);
   await page.getByRole('link', { name: 'Gifts' }).first().click();
   await shows(page, 'Gifts');
-  expect(await page.getByRole('link', { name: 'New gift' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('link', { name: 'New gift' }).count()).toBe(0);
 });

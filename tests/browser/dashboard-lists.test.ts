@@ -96,14 +96,14 @@ describe('the dashboard of an organisation', { timeout: BROWSER_LIMIT_MS }, () =
     const { page } = await dashboards.open('/wallets?search=ana', { role: 'VIEWER' });
     await page.getByRole('link', { name: 'ana@tienda.example' }).click();
     await page.getByRole('heading', { name: 'History' }).waitFor();
-    expect(await button(page, 'Restore').count()).toBe(0);
+    await expect.poll(() => button(page, 'Restore').count()).toBe(0);
   });
 
   it('filters transactions in the address, and shows calls, fee and attempts of one', async () => {
     const { page, complaints } = await dashboards.open(`/transactions?type=SEND&address=${RECIPIENT}`);
     const row = page.getByRole('row').filter({ hasText: '1.5' });
     await row.getByRole('link').waitFor();
-    expect(await page.getByRole('row').count()).toBe(2);
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await expectAccessibleEverywhere(page, 'transactions');
     await row.getByRole('link').click();
     await shows(page, 'Sent');

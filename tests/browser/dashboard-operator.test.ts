@@ -161,6 +161,6 @@ describe("the operator's pages", () => {
     const { page } = await dashboards.open('/operator', { role: 'OWNER', locale: 'es-MX' });
     await shows(page, 'Servicio');
     await page.getByRole('alert').first().waitFor();
-    expect(await page.getByRole('link', { name: 'Atorados' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: 'Atorados' }).count()).toBe(0);
   });
 });

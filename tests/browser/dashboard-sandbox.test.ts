@@ -80,7 +80,7 @@ describe('the home page', LIMIT, () => {
     await page.goto(`${service.server.origin}/`);
     await page.getByText('Starknet mainnet').waitFor();
     await page.getByText('Version 1.2.3').waitFor();
-    expect(await page.getByRole('button', { name: /Sign in/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: /Sign in/ }).count()).toBe(0);
     const names = await page.getByRole('navigation').locator('strong').allTextContents();
     expect(names).toEqual(['Dashboard', 'Reference', 'Claim page', 'Health']);
   });

@@ -52,7 +52,7 @@ describe('the dashboard', () => {
       .locator('link[rel=stylesheet]:not([disabled])')
       .evaluateAll((links) => links.map((link) => (link as unknown as { href: string }).href.split('/').at(-1)));
     expect(new Set(sheets).size).toBe(sheets.length);
-    expect(await page.locator('.drawer-button').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('.drawer-button').isVisible()).toBe(false);
   });
 
   it('opens pages by keyboard: palette, arrow, Enter, and the focus is on the new heading', async () => {
@@ -89,7 +89,7 @@ describe('the dashboard', () => {
     await button(page, 'Production').click();
     await page.getByText('PRODUCTION', { exact: true }).waitFor();
     expect([pathOf(page), new URL(page.url()).search]).toEqual(['/dashboard/settings/audit-log', '?env=production']);
-    expect(await navigation(page).getByRole('link', { name: 'Sandbox' }).count()).toBe(0);
+    await expect.poll(() => navigation(page).getByRole('link', { name: 'Sandbox' }).count()).toBe(0);
     expect(await navigation(page).getByRole('link', { name: 'Gifts' }).getAttribute('href')).toBe(
       '/dashboard/gifts?env=production',
     );
@@ -138,7 +138,7 @@ describe('the dashboard', () => {
   it('shows the pages of the deployment to its operators alone', async () => {
     const member = await dashboards.open('/no-such-page');
     await shows(member.page, 'Page not found');
-    expect(await navigation(member.page).getByRole('link', { name: 'Jobs' }).count()).toBe(0);
+    await expect.poll(() => navigation(member.page).getByRole('link', { name: 'Jobs' }).count()).toBe(0);
     const operator = await dashboards.open('/no-such-page', { isOperator: true });
     await navigation(operator.page).getByRole('link', { name: 'Jobs' }).waitFor();
   });

@@ -107,7 +107,7 @@ describe('the reference', () => {
       await page.getByLabel('Search the docs').fill('');
       await page.goto(`${service.server.origin}/docs#redeemGift`);
       await page.locator('nav a[href="#redeemGift"][aria-current]').waitFor();
-      expect(await page.locator('nav a[href="#redeemGift"]').isVisible()).toBe(true);
+      await expect.poll(() => page.locator('nav a[href="#redeemGift"]').isVisible()).toBe(true);
     },
     LIMIT_MS,
   );

@@ -150,7 +150,7 @@ describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
     await page.getByLabel('Tu frase secreta').fill('tres gatos azules cantan');
     await button(page, 'Continuar').click();
     await page.locator('.recovery code').waitFor({ timeout: 60_000 });
-    expect(await button(page, 'Hacer mi billetera').isDisabled()).toBe(true);
+    await expect.poll(() => button(page, 'Hacer mi billetera').isDisabled()).toBe(true);
     await expectAccessible(page, 'claim-recovery-code');
     await page.getByLabel('Ya lo escribí').check();
     await button(page, 'Hacer mi billetera').click();
@@ -236,7 +236,7 @@ describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
     expect((await service.app.post(`/gifts/claim/${gift.code}/redeem`, elsewhere)).status).toBe(201);
     await button(page, 'Make my wallet').click();
     await shows(page, 'This gift has been collected');
-    expect(await page.getByRole('link', { name: 'I have another code' }).isVisible()).toBe(true);
+    await expect.poll(() => page.getByRole('link', { name: 'I have another code' }).isVisible()).toBe(true);
     const made = await service.db.rows(sql`
       select from recipients join gift_redeems r on r.id = redeem_id where r.gift_id = ${gift.id}`);
     expect(made).toEqual([]);
