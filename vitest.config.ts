@@ -1,6 +1,7 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Compiled code outlives a run: with it, servers and threads start in two thirds of the time.
 process.env.NODE_COMPILE_CACHE ??= path.join(tmpdir(), 'svc-test-compile-cache');
@@ -14,6 +15,31 @@ const stretching = path.resolve(import.meta.dirname, 'packages/sdk/testing/stret
 const needIsolation = ['packages/store/src/sql.test.ts', 'packages/store/src/database.db.test.ts'];
 const databaseTests = 'packages/**/*.db.test.ts';
 
+/** What takes longest, so that no worker ends the run alone with it. Others start by their size. */
+const LONGEST = [
+  ...[
+    'treasuries-kills',
+    'start-and-stop',
+    'wallets-many',
+    'sandbox-durability',
+    'failover',
+    'deposits-kills',
+    'upgrade',
+  ],
+  ...['dashboard-gifts', 'dashboard-sandbox', 'recipient-wallet', 'dashboard-members', 'react', 'example'],
+  ...['examples', 'statuses', 'provider', 'least-privilege', 'packages', 'solana', 'commands', 'dev'],
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const found = LONGEST.indexOf(path.basename(moduleId, '.test.ts'));
+      return found < 0 ? LONGEST.length : found;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
+
 /** The tiers, fastest first. CONTRIBUTING.md says which command runs which. */
 export default defineConfig({
   test: {
@@ -26,6 +52,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Real servers, browsers and clocks on a shared machine: a second failure in a row counts. Locally the first one does.
     retry: process.env.CI ? 1 : 0,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
