@@ -1,7 +1,8 @@
 import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FAST_SHARE, MINT, NONCE, unavailable, useBridge, WALLET } from '../../testing/bridge.ts';
-import { CREDIT_TIMEOUT_MS, REATTEST_DELAYS_MS, requeueStalledRedeems } from './bridge-redeem.ts';
+import { CREDIT_TIMEOUT_MS, REATTEST_DELAYS_MS } from '../bridge/follow-burn.ts';
+import { requeueStalledRedeems } from './bridge-redeem.ts';
 import { resumeRedeem, stuckRedeems } from './operator.ts';
 import { endRedeems } from './redeem.ts';
 

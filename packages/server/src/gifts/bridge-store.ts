@@ -1,25 +1,14 @@
-import { parseSolanaAddress, type ReceiveProof, type SolanaAddress } from '@svc/protocol';
+import { parseSolanaAddress, type SolanaAddress } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Burn } from '../bridge/bridge.ts';
+import type { BurnFacts } from '../bridge/follow-burn.ts';
 import { type Redeem, redeemColumns } from './redeem.ts';
 
-/** Times are ISO 8601. */
-export interface BridgeFacts {
+export interface BridgeFacts extends BurnFacts {
   /** The order as it was sent; the bridge's message is compared with it. */
   readonly sender?: string;
   readonly maxFee?: string;
   readonly fast?: boolean;
-  /** Null where a reorganisation removed the burn. */
-  readonly burnedAt?: string | null;
-  readonly since?: string;
-  readonly attestedAt?: string;
-  readonly nonce?: string;
-  readonly message?: string;
-  readonly attestation?: string;
-  readonly feeExecuted?: string;
-  readonly renewals?: number;
-  /** Who says that the amount arrived. */
-  readonly receiveProof?: ReceiveProof;
   /** Burned after the redeem had failed and its share was released: it keeps its status until the mint. */
   readonly late?: boolean;
 }

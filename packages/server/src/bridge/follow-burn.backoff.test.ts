@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pollDelayMs } from './bridge-redeem.ts';
+import { pollDelayMs } from './follow-burn.ts';
 
 it.each([
   [true, 0, 2_000],
