@@ -33,7 +33,7 @@ const layers: readonly (readonly string[])[] = [
   ['wallets'],
   ['transactions'],
   ['indexer'],
-  ['deposits', 'gifts', 'skus', 'exchanges', 'treasuries'],
+  ['deposits', 'gifts', 'skus', 'exchanges', 'treasuries', 'solana-transfers'],
   ['purchases', 'recipients'],
   ['reports', 'operator'],
 ];
@@ -65,12 +65,13 @@ const publicFiles: Record<string, readonly string[]> = {
   organizations: ['organization-store', 'api-keys', 'branding', 'operator'],
   members: ['sessions', 'passkeys'],
   mail: ['mail', 'templates/'],
-  bridge: ['bridge', 'cctp-message', 'solana-address'],
+  bridge: ['bridge', 'cctp-message', 'follow-burn', 'solana-address'],
   skus: ['skus'],
   exchanges: ['exchange'],
   events: ['events'],
   gifts: ['operator', 'claim', 'gift', 'redeem'],
   purchases: ['operator'],
+  'solana-transfers': ['operator'],
   indexer: ['transfer-watcher'],
   deposits: [],
   treasuries: [],
@@ -78,7 +79,7 @@ const publicFiles: Record<string, readonly string[]> = {
 };
 const MAX_LINES = 450;
 /** House limits: files of a package without its tests. */
-const maxFiles: Record<string, number> = { server: 218, sdk: 68, sandbox: 80 };
+const maxFiles: Record<string, number> = { server: 224, sdk: 70, sandbox: 80 };
 
 interface Import {
   readonly from: string;

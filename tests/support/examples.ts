@@ -38,8 +38,10 @@ export interface ExampleData {
   readonly purchases: ExamplePurchases;
   readonly settings: ExampleSettings;
   readonly treasuries: ExampleTreasury;
+  /** Of a transfer of `owner` to Solana. */
+  readonly toSolana: string;
   /** Idempotent. */
-  readonly signed: Readonly<Record<'creation' | 'execution' | 'upgrade', Signed>>;
+  readonly signed: Readonly<Record<'creation' | 'execution' | 'upgrade' | 'toSolana', Signed>>;
 }
 
 export const recipient = '0xb0b';
@@ -72,11 +74,13 @@ export async function prepareExampleData(service: AnyService, options: ExampleDa
     creation: (await app.creation(new Owner(), user)) as Signed,
     execution: await signedTransfer(app, owner, 1n),
     upgrade: await signedUpgrade(app, upgraded),
+    toSolana: await signedBurn(app, owner),
   };
+  const toSolana = field<string>(await app.post('/solana-transfers', signed.toSolana), 'id');
   const replaced = await replaceEncryption(app, user, upgradeable);
   const [listed] = field<{ id: string }[]>(await app.get(`/svc-wallets?search=${owner.address}`), 'data');
   const walletId = listed?.id ?? '';
-  const made = { gifts, purchases, settings, treasuries, signed };
+  const made = { gifts, purchases, settings, treasuries, signed, toSolana };
   return { app, sandbox, user, owner, walletId, upgradeable, replaced, transfer, ...made };
 }
 
@@ -90,6 +94,15 @@ async function replaceEncryption(app: App, user: string, { address }: Owner): Pr
 /** A body of `executeSponsoredTransaction`. */
 export async function signedTransfer(app: App, owner: Owner, amount: bigint): Promise<Signed> {
   const typedData = (await app.prepare(owner.address, [transferOf(USDC, recipient, amount)])) as TypedData;
+  return { publicKey: owner.address, typedData, userSignature: owner.sign(typedData) };
+}
+
+export const SOLANA_WALLET = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
+
+/** A body of `createSolanaTransfer`. */
+export async function signedBurn(app: App, owner: Owner, amount = '2', recipient = SOLANA_WALLET): Promise<Signed> {
+  const quote = await app.post('/solana-transfers/quote', { publicKey: owner.address, recipient, amount });
+  const typedData = (await app.prepare(owner.address, field(quote, 'calls'))) as TypedData;
   return { publicKey: owner.address, typedData, userSignature: owner.sign(typedData) };
 }
 
@@ -290,6 +303,12 @@ const examples: Record<KeyedOperation, (data: ExampleData) => Example> = {
   listTransactions: ({ owner }) => ({ query: `walletAddress=${owner.address}` }),
   prepareTypedData: ({ owner }) => ({ body: { publicKey: owner.address, calls: [transferOf(USDC, recipient, 1n)] } }),
   executeSponsoredTransaction: ({ signed }) => ({ body: signed.execution }),
+  quoteSolanaTransfer: ({ owner }) => ({
+    body: { publicKey: owner.address, recipient: SOLANA_WALLET, amount: '2' },
+  }),
+  createSolanaTransfer: ({ signed }) => ({ body: signed.toSolana }),
+  getSolanaTransfer: ({ toSolana }) => ({ params: { id: toSolana } }),
+  listSolanaTransfers: ({ owner }) => ({ query: `walletAddress=${owner.address}` }),
   syncOnChain: ({ owner }) => ({ body: { walletAddress: owner.address } }),
   getTransaction: ({ transfer }) => ({ params: { hashOrId: transfer } }),
   getTransactionStatus: ({ transfer }) => ({ params: { hash: transfer } }),

@@ -77,6 +77,10 @@ export type RedeemChain = (typeof redeemChains)[number];
 export const redeemStatuses = ['PENDING', 'BRIDGING', 'ATTESTED', 'SUCCESS', 'FAILED'] as const;
 export type RedeemStatus = (typeof redeemStatuses)[number];
 
+/** Of money that a wallet moves to Solana. `FAILED`: it never left the wallet. `STUCK`: it left, and the bridge did not deliver it yet. */
+export const solanaTransferStatuses = ['PENDING', 'BRIDGING', 'ATTESTED', 'SUCCESS', 'FAILED', 'STUCK'] as const;
+export type SolanaTransferStatus = (typeof solanaTransferStatuses)[number];
+
 export const receiveProofs = ['CHAIN', 'BRIDGE'] as const;
 export type ReceiveProof = (typeof receiveProofs)[number];
 

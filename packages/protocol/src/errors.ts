@@ -92,6 +92,18 @@ export const catalogue = {
   transaction_mismatch: { status: 400, message: 'The transaction does not match what was expected.' },
   transaction_already_used: { status: 400, message: 'This payment was used already.' },
 
+  amount_below_fee: { status: 400, message: 'The amount must be larger than what the bridge takes for it.' },
+  bridge_fee_changed: {
+    status: 400,
+    message: 'The bridge takes more than you allowed for. Nothing was moved. Ask for another quote.',
+  },
+  solana_transfer_not_found: { status: 404, message: 'No transfer to Solana has this id.' },
+  solana_transfer_limit_reached: {
+    status: 400,
+    message: 'Too many transfers of this wallet are on their way to Solana. Wait until one has arrived.',
+  },
+  solana_transfer_not_resumable: { status: 400, message: 'Only a transfer to Solana that is stuck can be resumed.' },
+
   sku_not_found: { status: 404, message: 'No service has this id.' },
   reference_check_unavailable: {
     status: 400,

@@ -33,6 +33,7 @@ export {
   Stuck,
   StuckPurchase,
   StuckRedeem,
+  StuckSolanaTransfer,
 } from './schemas/operator-accounts.ts';
 export { Hold, LedgerEntry, LoggedRequest, Organization, Overview } from './schemas/organization.ts';
 export { Recipient } from './schemas/recipient.ts';
@@ -46,6 +47,7 @@ export {
   type TokenStepName,
 } from './schemas/settings.ts';
 export { Catalogue, PATTERN_LENGTH, REFERENCE_LENGTH, Sku } from './schemas/sku.ts';
+export { SolanaTransfer, SolanaTransferQuote } from './schemas/solana-transfer.ts';
 export { Transaction, TransactionDetails } from './schemas/transaction.ts';
 export { Treasury, TreasuryLimit, TreasuryPolicy, TreasuryProposal, TreasurySigner } from './schemas/treasury.ts';
 export { CreatedWallet, ListedWallet, ReplacedEncryption, Wallet, WalletChainState } from './schemas/wallet.ts';

@@ -68,7 +68,8 @@ const INTERFACE = `
   GET /operator/organizations/{id}/{environment}/sponsorship,
   PATCH /operator/organizations/{id}/{environment}/sponsorship, GET /operator/accounts, GET /operator/reconcile,
   POST /operator/reconcile, POST /operator/reconcile/match, POST /operator/reconcile/accept, GET /operator/relays,
-  GET /operator/stuck, POST /operator/redeems/{id}/resume, POST /operator/purchases/{id}/complete,
+  GET /operator/stuck, POST /operator/redeems/{id}/resume, POST /operator/solana-transfers/{id}/resume,
+  POST /solana-transfers/quote, POST /solana-transfers, GET /solana-transfers, GET /solana-transfers/{id}, POST /operator/purchases/{id}/complete,
   POST /operator/purchases/{id}/fail, POST /operator/purchases/{id}/cancel, GET /operator/jobs,
   POST /operator/jobs/{id}/retry, GET /operator/audit-log`;
 

@@ -19,7 +19,7 @@ export const includesRole = (role: Role, needed: Role): boolean => roles.indexOf
 /** Users with this beginning are recipients of gifts, who sign in at the service itself. No key set can name them. */
 export const RECIPIENT_PREFIX = 'rcp_';
 
-/** What a recipient's token opens: the own wallet, its history and purchases. Nothing that makes a second wallet. */
+/** What a recipient's token opens: the own wallet, its history, purchases and transfers to Solana. Nothing that makes a second wallet. */
 const recipientOperations: ReadonlySet<string> = new Set<keyof typeof endpoints>([
   'getConfig',
   'getWalletByUser',
@@ -33,6 +33,10 @@ const recipientOperations: ReadonlySet<string> = new Set<keyof typeof endpoints>
   'getTransaction',
   'getTransactionStatus',
   'listTransactions',
+  'quoteSolanaTransfer',
+  'createSolanaTransfer',
+  'getSolanaTransfer',
+  'listSolanaTransfers',
   'syncOnChain',
   'listSkus',
   'getSku',

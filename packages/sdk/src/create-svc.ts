@@ -17,6 +17,7 @@ import * as sessions from './sessions/sessions.ts';
 import * as policies from './sessions/spending-policies.ts';
 import * as settings from './settings.ts';
 import * as skus from './skus.ts';
+import * as solana from './solana-transfers.ts';
 import * as transactions from './transactions.ts';
 import * as transfers from './transfers.ts';
 import * as treasuries from './treasuries.ts';
@@ -80,6 +81,13 @@ const walletOperations = (on: Bind) => ({
 const transactionOperations = (on: Bind) => ({
   transfer: on(transfers.transfer),
   callAnyContract: on(transfers.callAnyContract),
+  quoteSolanaTransfer: on(solana.quoteSolanaTransfer),
+  moveToSolana: on(solana.moveToSolana),
+  sendSolanaTransfer: on(solana.sendSolanaTransfer),
+  getSolanaTransfer: on(solana.getSolanaTransfer),
+  waitForSolanaTransfer: on(solana.waitForSolanaTransfer),
+  listSolanaTransfers: on(solana.listSolanaTransfers),
+  solanaTransfers: on(solana.solanaTransfers),
   executeTransactionWithSession: on(executeTransactionWithSession),
   waitForTransaction: on(waitForTransactionOf),
   getTransaction: on(transactions.getTransaction),

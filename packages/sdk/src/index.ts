@@ -48,6 +48,8 @@ export type {
   SharedEvidence,
   Sku,
   SkuCategory,
+  SolanaTransfer,
+  SolanaTransferQuote,
   Sponsorship,
   StatusClass,
   Stuck,
@@ -314,6 +316,22 @@ export {
   type SkusParams,
   skus,
 } from './skus.ts';
+export {
+  type GetSolanaTransferParams,
+  getSolanaTransfer,
+  type ListSolanaTransfersParams,
+  listSolanaTransfers,
+  type MoveToSolanaParams,
+  moveToSolana,
+  quoteSolanaTransfer,
+  type SignedSolanaTransfer,
+  type SolanaTransferOrder,
+  type SolanaTransfersParams,
+  sendSolanaTransfer,
+  solanaTransfers,
+  type WaitForSolanaTransferParams,
+  waitForSolanaTransfer,
+} from './solana-transfers.ts';
 export {
   type EnvironmentTransactionFilters,
   type EnvironmentTransactionsParams,

@@ -52,6 +52,7 @@ export function createOperator(options: OperatorOptions) {
     relays: on(relays),
     listStuck: on(listStuck),
     resumeRedeem: on(resumeRedeem),
+    resumeSolanaTransfer: on(resumeSolanaTransfer),
     completePurchase: on(completePurchase),
     failPurchase: on(failPurchase),
     cancelPurchase: on(cancelPurchase),
@@ -197,6 +198,25 @@ function resumeRedeem(
 ): Promise<AnswerOf<typeof endpoints.resumeRedeem>> {
   return request<typeof endpoints.resumeRedeem>(client, {
     route: 'POST /operator/redeems/{id}/resume',
+    access,
+    params: { id },
+  });
+}
+
+/**
+ * Follows a stuck transfer of a wallet to Solana again, from its burn. Nothing is burned again.
+ *
+ * @example
+ * const { solanaTransfers } = await operator.listStuck();
+ * const checked = new Set(['slt_1']);
+ * for (const { id } of solanaTransfers) if (checked.has(id)) await operator.resumeSolanaTransfer({ id });
+ */
+function resumeSolanaTransfer(
+  client: Client,
+  { id }: { readonly id: string },
+): Promise<AnswerOf<typeof endpoints.resumeSolanaTransfer>> {
+  return request<typeof endpoints.resumeSolanaTransfer>(client, {
+    route: 'POST /operator/solana-transfers/{id}/resume',
     access,
     params: { id },
   });

@@ -56,7 +56,7 @@ export async function openDatabase(
 /** The ledger and the audit log are history: the database refuses to rewrite them, in triggers and by the role's rights. */
 export const protectedTables: ProtectedTables = {
   appendOnly: ['ledger_entries', 'audit_log', 'treasury_signatures'],
-  permanent: ['ledger_balances', 'ledger_holds', 'treasuries', 'treasury_proposals'],
+  permanent: ['ledger_balances', 'ledger_holds', 'treasuries', 'treasury_proposals', 'solana_transfers'],
 };
 
 /** Migrates as the owner. Answers the URL of the role that the service works as, which cannot change the schema. */

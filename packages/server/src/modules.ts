@@ -56,6 +56,7 @@ import type { OutcomeHandlers } from './relayer/outcome.ts';
 import type { ReconcileDeps } from './relayer/reconcile-accounts.ts';
 import * as reports from './reports/module.ts';
 import * as skus from './skus/module.ts';
+import * as solanaTransfers from './solana-transfers/module.ts';
 import { wellKnownName } from './transactions/function-names.ts';
 import * as transactions from './transactions/module.ts';
 import * as treasuries from './treasuries/module.ts';
@@ -113,13 +114,17 @@ export function createModules(platform: Platform): Modules {
   const { config, db, log, networks, crypto, addresses, fulfilment } = platform;
   const outcomes = mergeUnique('relay outcome', [
     wallets.relayOutcomes(),
-    transactions.relayOutcomes(),
+    transactions.relayOutcomes(solanaTransfers.relayOutcomes({ networks, log })),
     gifts.relayOutcomes({ networks, log }),
     purchases.relayOutcomes({ networks, log }),
     deposits.relayOutcomes(),
     treasuries.relayOutcomes(addresses.public),
   ]) as OutcomeHandlers;
-  const onHash = [wallets.setRelayTransactionHash, transactions.setRelayTransactionHash];
+  const onHash = [
+    wallets.setRelayTransactionHash,
+    transactions.setRelayTransactionHash,
+    solanaTransfers.setRelayTransactionHash,
+  ];
   const relays = relayer.create({
     ...platform,
     paymaster: config.paymaster,
@@ -190,6 +195,7 @@ export function createModules(platform: Platform): Modules {
     relays,
     wallets: wallets.create({ ...signing, nameOfFunction: wellKnownName }),
     transactions: transactions.create(signing),
+    solanaTransfers: solanaTransfers.create({ ...signing, bridge }),
     indexer: indexer.create({ db, networks, log, environments, watcher: deposits.depositWatcher(crediting) }),
     deposits: deposits.create({ ...crediting, sponsor, environments: paying.environments }),
     treasuries: treasuries.create({ ...{ db, networks, crypto, sponsor, environments }, publicUrl: addresses.public }),
@@ -262,6 +268,7 @@ export function createModules(platform: Platform): Modules {
       ...modules.relays.handlers,
       ...modules.wallets.handlers,
       ...modules.transactions.handlers,
+      ...modules.solanaTransfers.handlers,
       ...modules.indexer.handlers,
       ...modules.deposits.handlers,
       ...modules.treasuries.handlers,

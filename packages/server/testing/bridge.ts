@@ -1,7 +1,8 @@
 import { ApiError, type Environment } from '@svc/protocol';
-import { selector, toHex } from '@svc/starknet';
+import { type Call, selector, toHex } from '@svc/starknet';
 import { type Database, sql } from '@svc/store';
 import type { Bridge, BridgeProgress, Burn, MintCheck, ReportedMint } from '../src/bridge/bridge.ts';
+import { cctpPlaces } from '../src/bridge/cctp-message.ts';
 import type { StarknetNetwork } from '../src/chains/networks.ts';
 import { padAddress } from '../src/chains/starknet/chain.ts';
 import type { Token } from '../src/chains/tokens.ts';
@@ -38,6 +39,10 @@ export class FakeBridge implements Bridge {
     return true;
   }
 
+  usdcMint() {
+    return cctpPlaces.sandbox.usdcMint;
+  }
+
   async feeCeiling(): Promise<bigint> {
     return this.#answer(this.feeNow * 2n);
   }
@@ -46,7 +51,7 @@ export class FakeBridge implements Bridge {
     return this.#answer(this.feeNow);
   }
 
-  burnCalls(_: Environment, order: Burn['order']) {
+  burnCalls(_: Environment, order: Burn['order']): Call[] {
     const approve = { to: USDC, selector: selector('approve'), calldata: [1n, order.amount, 0n] };
     return [{ to: 1n, selector: 2n, calldata: [order.amount, order.maxFee] }, approve];
   }

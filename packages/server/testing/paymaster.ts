@@ -57,7 +57,7 @@ export class PaymasterFixture extends ChainFixture {
       outcomes: {
         ...{ wallet: record, upgrade: record, calls: record, sweep: record },
         ...{ payout: record, burn: record, refund: record, treasury: record },
-        'treasury-deployment': record,
+        ...{ 'treasury-deployment': record, 'solana-transfer': record },
       },
       onHash: async (_tx, relayId, hash) => void this.hashes.push({ relayId, hash }),
       log,

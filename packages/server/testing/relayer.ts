@@ -51,7 +51,7 @@ export class RelayerFixture extends ChainFixture {
       outcomes: {
         ...{ wallet: record, upgrade: record, calls: record, sweep: record },
         ...{ payout: record, burn: record, refund: record, treasury: record },
-        'treasury-deployment': record,
+        ...{ 'treasury-deployment': record, 'solana-transfer': record },
       },
       log,
       now: this.clock.now,

@@ -28,6 +28,28 @@ export const starknetTokens: Readonly<Record<'mainnet' | 'sepolia', readonly Sta
   ],
 };
 
+/** Circle's contract that burns on Starknet, and the USDC that is minted on Solana for it. */
+export interface SolanaBridge {
+  readonly tokenMessenger: bigint;
+  readonly usdcMint: string;
+}
+
+export const solanaBridges: Readonly<Record<'mainnet' | 'sepolia', SolanaBridge>> = {
+  mainnet: {
+    tokenMessenger: 0x07d421b9ca8aa32df259965cda8acb93f7599f69209a41872ae84638b2a20f2an,
+    usdcMint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  },
+  sepolia: {
+    tokenMessenger: 0x04bdde1e09a4b09a2f95d893d94a967b7717eb85a3f6deca8c080ee01fbc3370n,
+    usdcMint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  },
+};
+
+export function liveBridge(chainId: bigint): SolanaBridge | undefined {
+  if (chainId === chainIds.SN_MAIN) return solanaBridges.mainnet;
+  return chainId === chainIds.SN_SEPOLIA ? solanaBridges.sepolia : undefined;
+}
+
 export function liveTokens(chainId: bigint): readonly StarknetToken[] | undefined {
   if (chainId === chainIds.SN_MAIN) return starknetTokens.mainnet;
   return chainId === chainIds.SN_SEPOLIA ? starknetTokens.sepolia : undefined;

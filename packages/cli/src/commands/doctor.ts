@@ -151,6 +151,7 @@ const attention: Readonly<Record<string, string>> = {
   unreconciled: 'Run svc operator reconcile run.',
   lowAccounts: 'Send them STRK or USDC: svc operator accounts.',
   stuckRedeems: 'See svc operator stuck, then svc operator resume-redeem.',
+  stuckSolanaTransfers: 'See svc operator stuck, then svc operator resume-solana-transfer.',
   stuckPurchases: 'See svc operator stuck; ask the provider, then end them.',
   failedJobs: 'See svc operator jobs, then svc operator jobs retry.',
 };

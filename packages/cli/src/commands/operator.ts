@@ -30,6 +30,16 @@ export function operatorCommand(): Command {
         context.out.answer(redeem, () => facts(Object.entries(redeem)));
       }),
     );
+  operator
+    .command('resume-solana-transfer')
+    .argument('<transfer id>')
+    .description("follow a wallet's transfer to Solana again that is stuck")
+    .action(
+      action(async (context, _, id) => {
+        const transfer = await context.operator.resumeSolanaTransfer({ id });
+        context.out.answer(transfer, () => facts(Object.entries(transfer)));
+      }),
+    );
   return operator;
 }
 
@@ -225,11 +235,14 @@ const accounts = () =>
   );
 
 const stuck = () =>
-  group('stuck', 'redeems and purchases that do not go on by themselves').action(
+  group('stuck', 'redeems, transfers and purchases that do not go on by themselves').action(
     action(async (context) => {
       const found = await context.operator.listStuck();
       const rows = [
         ...found.redeems.map((row) => ({ what: 'redeem', id: row.id, of: row.organizationName, why: row.reason })),
+        ...found.solanaTransfers.map((row) => ({
+          ...{ what: 'solana transfer', id: row.id, of: row.organizationName, why: row.reason },
+        })),
         ...found.purchases.map((row) => ({
           what: 'purchase',
           id: row.id,

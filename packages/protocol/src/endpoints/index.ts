@@ -7,6 +7,7 @@ import * as purchases from './purchases.ts';
 import * as recipients from './recipients.ts';
 import * as settings from './settings.ts';
 import * as skus from './skus.ts';
+import * as solanaTransfers from './solana-transfers.ts';
 import * as transactions from './transactions.ts';
 import * as treasuries from './treasuries.ts';
 import * as wallets from './wallets.ts';
@@ -16,6 +17,7 @@ import * as webhooks from './webhooks.ts';
 export const endpoints = {
   ...wallets,
   ...transactions,
+  ...solanaTransfers,
   ...skus,
   ...purchases,
   ...gifts,

@@ -189,7 +189,7 @@ export const listStuck = endpoint({
   method: 'GET',
   path: '/operator/stuck',
   tag,
-  summary: 'List redeems and purchases that do not go on by themselves',
+  summary: 'List redeems, transfers and purchases that do not go on by themselves',
   access,
   answers: { 200: accounts.Stuck },
 });
@@ -205,6 +205,19 @@ export const resumeRedeem = endpoint({
   params: accounts.RedeemParams,
   answers: { 200: accounts.ResumedRedeem },
   errors: ['redeem_not_found', 'redeem_not_resumable'],
+});
+
+export const resumeSolanaTransfer = endpoint({
+  operationId: 'resumeSolanaTransfer',
+  method: 'POST',
+  path: '/operator/solana-transfers/{id}/resume',
+  tag,
+  summary: 'Follow a stuck transfer to Solana again, from its burn',
+  description: 'Nothing is burned again. All its time limits begin anew.',
+  access,
+  params: accounts.SolanaTransferParams,
+  answers: { 200: accounts.ResumedSolanaTransfer },
+  errors: ['solana_transfer_not_found', 'solana_transfer_not_resumable'],
 });
 
 const purchaseErrors = ['purchase_not_found', 'purchase_not_endable'] as const;

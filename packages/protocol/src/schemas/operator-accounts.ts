@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { environments, redeemStatuses } from '../enums.ts';
+import { environments, redeemStatuses, solanaTransferStatuses } from '../enums.ts';
 import { CursorPage, cursorQuery, Felt, Identifier, Nullable, OneOf, Timestamp } from './common.ts';
 
 const ORGANIZATION_ID = 'org_01kxw8yy1c9f4n0v8d2b6h3k5m';
@@ -203,9 +203,25 @@ export const StuckPurchase = Type.Object(
   { title: 'StuckPurchase' },
 );
 export type StuckPurchase = Static<typeof StuckPurchase>;
+export const StuckSolanaTransfer = Type.Object(
+  {
+    ...stuckFields,
+    walletAddress: Type.String({ description: 'On Starknet' }),
+    recipient: Type.String({ description: 'On Solana' }),
+    amountUsd: Type.Number(),
+    burnHash: Nullable(Type.String({ description: 'On Starknet' })),
+    reason: Nullable(Type.String()),
+    createdAt: Timestamp(),
+  },
+  { title: 'StuckSolanaTransfer' },
+);
+export type StuckSolanaTransfer = Static<typeof StuckSolanaTransfer>;
 export const Stuck = Type.Object(
   {
     redeems: Type.Array(StuckRedeem, { description: 'Burned on Starknet, not arrived on Solana; 100 at most' }),
+    solanaTransfers: Type.Array(StuckSolanaTransfer, {
+      description: 'Burned by a wallet, not arrived on Solana; 100 at most',
+    }),
     purchases: Type.Array(StuckPurchase, {
       description: 'Open for more than ten minutes, the oldest first; 100 at most',
     }),
@@ -225,6 +241,18 @@ export const Stuck = Type.Object(
             burnHash: HASH,
             reason: 'The bridge did not attest it in time.',
             burnedAt: MOMENT,
+            createdAt: MOMENT,
+          },
+        ],
+        solanaTransfers: [
+          {
+            id: 'slt_01kxw9t0v1w2x3y4z5a6b7c8d9',
+            ...STUCK,
+            walletAddress: '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4',
+            recipient: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
+            amountUsd: 5,
+            burnHash: HASH,
+            reason: 'The bridge attested the burn and did not mint.',
             createdAt: MOMENT,
           },
         ],
@@ -254,6 +282,11 @@ export const RedeemParams = Type.Object({ id: Identifier('Identifier of the rede
 export const ResumedRedeem = Type.Object(
   { id: Type.String(), status: OneOf(redeemStatuses) },
   { title: 'ResumedRedeem', examples: [{ id: 'rdm_01kxw9h4j5k6m7n8p9q0r1s2t3', status: 'BRIDGING' }] },
+);
+export const SolanaTransferParams = Type.Object({ id: Identifier('Identifier of the transfer') });
+export const ResumedSolanaTransfer = Type.Object(
+  { id: Type.String(), status: OneOf(solanaTransferStatuses) },
+  { title: 'ResumedSolanaTransfer', examples: [{ id: 'slt_01kxw9t0v1w2x3y4z5a6b7c8d9', status: 'ATTESTED' }] },
 );
 export const StuckPurchaseParams = Type.Object({ id: Identifier('Identifier of the purchase') });
 export const CompletePurchase = Type.Object(

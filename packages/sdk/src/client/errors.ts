@@ -110,10 +110,15 @@ export class SvcTypedDataError extends SvcError {
   declare readonly code: 'typed_data_mismatch';
 }
 
-/** The service names a class, token, payment address or pool that the library and the app do not accept. Nothing was signed. */
+/** The service names a class, token, payment address, pool or bridge that the library and the app do not accept. Nothing was signed. */
 export class SvcTrustError extends SvcError {
   override readonly name = 'SvcTrustError';
-  declare readonly code: 'untrusted_class' | 'untrusted_token' | 'untrusted_payment_address' | 'untrusted_pool';
+  declare readonly code:
+    | 'untrusted_class'
+    | 'untrusted_token'
+    | 'untrusted_payment_address'
+    | 'untrusted_pool'
+    | 'untrusted_bridge';
 }
 
 /** A passkey could not be created or used. */

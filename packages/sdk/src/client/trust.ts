@@ -2,9 +2,11 @@ import type { ChainToken, WalletType } from '@svc/protocol';
 import {
   ADDRESS_BOUND,
   chainIds,
+  liveBridge,
   liveTokens,
   parseFelt,
   readShortString,
+  type SolanaBridge,
   shortString,
   toHex,
   walletClass,
@@ -32,6 +34,8 @@ export interface TrustOptions {
   readonly paymentAddress?: string | undefined;
   /** The only pool of private balances, on every chain. Default: Tongo's on mainnet, the service's elsewhere. */
   readonly privatePool?: string | undefined;
+  /** The bridge to Solana on a network of your own. */
+  readonly bridge?: { readonly tokenMessenger: string; readonly usdcMint: string } | undefined;
 }
 
 export interface Token {
@@ -50,10 +54,11 @@ export interface Trust {
   readonly tokens: readonly NamedToken[];
   readonly paymentAddress: bigint | undefined;
   readonly privatePool: bigint | undefined;
+  readonly bridge?: SolanaBridge | undefined;
 }
 
 export function readTrust(options: TrustOptions = {}): Trust {
-  const { chainId, classHashes = [], tokens = [], paymentAddress, privatePool } = options;
+  const { chainId, classHashes = [], tokens = [], paymentAddress, privatePool, bridge } = options;
   return {
     chainId: chainId === undefined ? undefined : readChainId(chainId),
     classHashes: classHashes.map((text) => readHash('trust.classHashes', text)),
@@ -63,6 +68,7 @@ export function readTrust(options: TrustOptions = {}): Trust {
     }),
     paymentAddress: paymentAddress === undefined ? undefined : readHash('trust.paymentAddress', paymentAddress),
     privatePool: privatePool === undefined ? undefined : readHash('trust.privatePool', privatePool),
+    bridge: bridge && { ...bridge, tokenMessenger: readHash('trust.bridge', bridge.tokenMessenger) },
   };
 }
 
@@ -124,6 +130,21 @@ export function requireTrustedToken(trust: Trust, { chainId, token, address, dec
   const name = token === 'OTHER' ? 'that token' : token;
   const reason = `${toHex(address)} with ${decimals} decimals is not ${name}`;
   refuse('untrusted_token', reason, chainId, 'trust.tokens');
+}
+
+export interface BridgeToTrust {
+  readonly chainId: bigint;
+  readonly tokenMessenger: bigint;
+  readonly usdcMint: string;
+}
+
+/** The contract that burns, and the USDC that is minted: another one would take the money. */
+export function requireTrustedBridge(trust: Trust, { chainId, tokenMessenger, usdcMint }: BridgeToTrust): void {
+  if (!isLive(trust, chainId)) return;
+  const known = liveBridge(chainId) ?? trust.bridge;
+  if (known && known.tokenMessenger === tokenMessenger && known.usdcMint === usdcMint) return;
+  const reason = `${toHex(tokenMessenger)} for ${usdcMint} is not the bridge to Solana`;
+  refuse('untrusted_bridge', reason, chainId, 'trust.bridge');
 }
 
 export function requireTrustedPayment({ paymentAddress }: Trust, recipient: bigint): void {

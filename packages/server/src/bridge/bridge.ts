@@ -50,6 +50,8 @@ export type MintCheck =
 /** Throws `chain_unavailable` when the bridge does not answer, `chain_not_configured` where there is none. */
 export interface Bridge {
   serves(environment: Environment): boolean;
+  /** The USDC of Solana. */
+  usdcMint(environment: Environment): SolanaAddress;
   /** With a margin for days to come; never zero. */
   feeCeiling(environment: Environment, amount: bigint, fast: boolean): Promise<bigint>;
   fee(environment: Environment, burned: bigint, fast: boolean): Promise<bigint>;

@@ -56,6 +56,7 @@ export function createCctpBridge({ networks, url, solana, throttle, now = Date.n
   };
 
   return {
+    usdcMint: (environment) => placesOf(environment).places.usdcMint,
     serves: (environment) => url(environment) !== undefined,
     feeCeiling: async (environment, amount, fast) => ceilingOf(await feesOf(environment, fast), amount),
     fee: async (environment, burned, fast) => feeOf(await feesOf(environment, fast), burned),

@@ -1,7 +1,7 @@
 import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
-import { type Call, selector } from '@svc/starknet';
+import { type Call, selector, solanaBridges } from '@svc/starknet';
 import type { StarknetNetworkName } from '../chains/tokens.ts';
-import type { Burn } from './bridge.ts';
+import type { Burn, BurnOrder } from './bridge.ts';
 import { solanaAddressOf, tokenAccountOf } from './solana-address.ts';
 
 const BODY_START = 148;
@@ -56,17 +56,17 @@ export interface CctpPlaces {
 }
 
 const mainnet: CctpPlaces = {
-  tokenMessenger: 0x07d421b9ca8aa32df259965cda8acb93f7599f69209a41872ae84638b2a20f2an,
+  tokenMessenger: solanaBridges.mainnet.tokenMessenger,
   messageTransmitter: 0x02ebb5777b6dd8b26ea11d68fdf1d2c85cd2099335328be845a28c77a8aef183n,
-  usdcMint: solanaAddress('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+  usdcMint: solanaAddress(solanaBridges.mainnet.usdcMint),
 };
 
 export const cctpPlaces: Readonly<Record<StarknetNetworkName, CctpPlaces>> = {
   mainnet,
   sepolia: {
-    tokenMessenger: 0x04bdde1e09a4b09a2f95d893d94a967b7717eb85a3f6deca8c080ee01fbc3370n,
+    tokenMessenger: solanaBridges.sepolia.tokenMessenger,
     messageTransmitter: 0x04db7926c64f1f32a840f3fa95cb551f3801a3600bae87af87807a54dce12fe8n,
-    usdcMint: solanaAddress('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
+    usdcMint: solanaAddress(solanaBridges.sepolia.usdcMint),
   },
   // The sandbox has mainnet's addresses.
   sandbox: mainnet,
@@ -134,6 +134,17 @@ export function forwardHook(owner: SolanaAddress): Uint8Array {
 const BURN = selector('deposit_for_burn_with_hook');
 /** Felts before the hook: amount, domain, recipient, token, caller, fee and threshold. */
 const HOOK_AT = 11;
+const MAX_FEE_AT = 8;
+
+/** What the calls of a burn order, where they do. The caller compares them with those of the order. */
+export function readBurnOrder(calls: readonly Call[]): BurnOrder | undefined {
+  const owner = ownerOfBurn(calls);
+  const calldata = calls.find((call) => call.selector === BURN)?.calldata ?? [];
+  const u256At = (index: number) => (calldata[index] ?? 0n) + ((calldata[index + 1] ?? 0n) << 128n);
+  const threshold = calldata[HOOK_AT - 1];
+  if (!owner || (threshold !== FAST_THRESHOLD && threshold !== STANDARD_THRESHOLD)) return undefined;
+  return { amount: u256At(0), maxFee: u256At(MAX_FEE_AT), owner, fast: threshold === FAST_THRESHOLD };
+}
 
 export function ownerOfBurn(calls: readonly Call[]): SolanaAddress | undefined {
   const calldata = calls.find((call) => call.selector === BURN)?.calldata.slice(HOOK_AT);

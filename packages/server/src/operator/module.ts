@@ -10,6 +10,7 @@ import {
   type Stuck,
   type StuckPurchase,
   type StuckRedeem,
+  type StuckSolanaTransfer,
   usdToNumber,
 } from '@svc/protocol';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
@@ -37,6 +38,7 @@ import type { DefaultLimits } from '../relayer/budget.ts';
 import * as relayer from '../relayer/operator.ts';
 import { acceptByOperator, matchByOperator, type ReconcileDeps, reconcile } from '../relayer/reconcile-accounts.ts';
 import { changeSponsorship, readSponsorship } from '../relayer/sponsorship.ts';
+import * as solanaTransfers from '../solana-transfers/operator.ts';
 import { createDoctor, type Surroundings } from './doctor.ts';
 
 export interface OperatorDeps extends relayer.AccountsDeps, HealthDeps {
@@ -68,7 +70,13 @@ type AccountOperation =
   | 'matchTransaction'
   | 'acceptTransaction'
   | 'listOperatorRelays';
-type StuckOperation = 'listStuck' | 'resumeRedeem' | 'completePurchase' | 'failPurchase' | 'cancelStuckPurchase';
+type StuckOperation =
+  | 'listStuck'
+  | 'resumeRedeem'
+  | 'resumeSolanaTransfer'
+  | 'completePurchase'
+  | 'failPurchase'
+  | 'cancelStuckPurchase';
 type ProcessOperation =
   | 'getOperatorHealth'
   | 'getDoctorReport'
@@ -178,11 +186,16 @@ const MAX_STUCK = 100;
 function stuckHandlers({ db }: OperatorDeps): Pick<Handlers, StuckOperation> {
   return {
     listStuck: async (): Promise<Stuck> => {
-      const [redeems, open] = await Promise.all([
+      const [redeems, transfers, open] = await Promise.all([
         gifts.stuckRedeems(db.lists, MAX_STUCK),
+        solanaTransfers.stuckTransfers(db.lists, MAX_STUCK),
         purchases.stuckPurchases(db.lists, MAX_STUCK),
       ]);
-      return { redeems: redeems.map(toStuckRedeem), purchases: open.map(toStuckPurchase) };
+      return {
+        redeems: redeems.map(toStuckRedeem),
+        solanaTransfers: transfers.map(toStuckTransfer),
+        purchases: open.map(toStuckPurchase),
+      };
     },
     resumeRedeem: ({ caller, params, transact }) =>
       transact(async (tx) => {
@@ -190,6 +203,13 @@ function stuckHandlers({ db }: OperatorDeps): Pick<Handlers, StuckOperation> {
         if (resumed.ok) return { id: params.id, status: resumed.status };
         if (resumed.isMissing) throw new ApiError('redeem_not_found', resumed.reason);
         throw new ApiError('redeem_not_resumable', resumed.reason);
+      }),
+    resumeSolanaTransfer: ({ caller, params, transact }) =>
+      transact(async (tx) => {
+        const resumed = await solanaTransfers.resumeTransfer(tx, params.id, nameOf(caller));
+        if (resumed.ok) return { id: params.id, status: resumed.status };
+        if (resumed.isMissing) throw new ApiError('solana_transfer_not_found');
+        throw new ApiError('solana_transfer_not_resumable', resumed.reason);
       }),
     completePurchase: ({ caller, params, body, transact }) =>
       transact(async (tx) => {
@@ -225,6 +245,19 @@ const toStuckRedeem = (redeem: gifts.StuckRedeem): StuckRedeem => ({
   reason: redeem.reason,
   burnedAt: redeem.burnedAt,
   createdAt: redeem.createdAt.toISOString(),
+});
+
+const toStuckTransfer = (transfer: solanaTransfers.StuckTransfer): StuckSolanaTransfer => ({
+  id: transfer.id,
+  organizationId: transfer.organizationId,
+  organizationName: transfer.organizationName,
+  environment: transfer.environment,
+  walletAddress: transfer.walletAddress,
+  recipient: transfer.recipient,
+  amountUsd: usdToNumber(transfer.amount),
+  burnHash: transfer.transactionHash,
+  reason: transfer.reason,
+  createdAt: transfer.createdAt.toISOString(),
 });
 
 const toTime = (date: Date | null): string | null => date?.toISOString() ?? null;
@@ -332,13 +365,14 @@ async function readDatabase({ lists, pool }: Database): Promise<OperatorHealth['
 }
 
 async function readAttention(reads: Reads): Promise<OperatorHealth['attention']> {
-  const [relays, stuckRedeems, stuckPurchases, failed] = await Promise.all([
+  const [relays, stuckRedeems, stuckSolanaTransfers, stuckPurchases, failed] = await Promise.all([
     relayer.relayAttention(reads),
     gifts.countStuckRedeems(reads),
+    solanaTransfers.countStuckTransfers(reads),
     purchases.countStuckPurchases(reads),
     countFailedJobs(reads),
   ]);
-  return { ...relays, stuckRedeems, stuckPurchases, failedJobs: failed };
+  return { ...relays, stuckRedeems, stuckSolanaTransfers, stuckPurchases, failedJobs: failed };
 }
 
 type LoggedChange = AuditEntry & { readonly environment: Environment };

@@ -21,7 +21,9 @@ export const isOpen = (state: RelayState): boolean => state === 'STORED' || stat
 
 /** These execute what a wallet's owner signed; the wallet proves whether it ran. */
 export const executesForOthers = (kind: Relay['kind']): boolean =>
-  kind === 'wallet' || kind === 'upgrade' || kind === 'calls' || kind === 'sweep' || isOfTreasury(kind);
+  kind === 'wallet' || kind === 'upgrade' || isCalls(kind) || kind === 'sweep' || isOfTreasury(kind);
+
+const isCalls = (kind: Relay['kind']): boolean => kind === 'calls' || kind === 'solana-transfer';
 
 const isOfTreasury = (kind: Relay['kind']): boolean => kind === 'treasury' || kind === 'treasury-deployment';
 
@@ -81,7 +83,10 @@ export interface Sponsorship extends Omit<PrepareRequest, 'calls'> {
  * `sweep`: an account that the manager's key owns sends its money to the manager. `treasury`: a proposal that its signers approved;
  * `treasury-deployment` has no execution, so its signature is empty.
  */
-export type SponsoredKind = 'wallet' | 'upgrade' | 'calls' | 'sweep' | 'treasury' | 'treasury-deployment';
+export type SponsoredKind = 'wallet' | 'upgrade' | CallsKind | 'sweep' | 'treasury' | 'treasury-deployment';
+
+/** `solana-transfer`: calls that burn what the bridge mints on Solana. */
+export type CallsKind = 'calls' | 'solana-transfer';
 
 export type RelayKind = SponsoredKind | 'payout' | 'burn' | 'refund';
 

@@ -14,7 +14,15 @@ import { padAddress } from '../chains/starknet/chain.ts';
 import type { Token } from '../chains/tokens.ts';
 import { type Caller, publicKeyOf } from '../http/call.ts';
 import { readAddress, readFelt, refuse } from '../http/validation.ts';
-import { type AccountDeployment, isOpen, type Sponsor, type StoredRelay } from '../relayer/relay.ts';
+import {
+  type AccountDeployment,
+  type CallsKind,
+  isOpen,
+  type Relayed,
+  type Sponsor,
+  type StoredRelay,
+  type StoreWithRelay,
+} from '../relayer/relay.ts';
 import { findRelay } from '../relayer/relay-store.ts';
 import { requireAllowedCalls } from '../relayer/sponsorship.ts';
 import {
@@ -33,8 +41,24 @@ import { insertRecords, setHashOfRelay } from './record-store.ts';
 type Body = BodyOf<typeof endpoints.executeSponsoredTransaction>;
 type Answer = AnswerOf<typeof endpoints.executeSponsoredTransaction>;
 
-/** Records are stored with the relay, before anything is sent. */
 export async function executeSponsored(deps: TransactionDeps, caller: Caller, body: Body): Promise<Answer> {
+  return { transactionHash: toHex((await relaySigned(deps, caller, body, { kind: 'calls' })).hash) };
+}
+
+export interface CallsOrder {
+  readonly kind: CallsKind;
+  /** Refuses calls before anything is stored. */
+  readonly check?: (wallet: WalletRecord, signed: SignedExecution) => Promise<void>;
+  readonly store?: StoreWithRelay;
+}
+
+/** Records are stored with the relay, before anything is sent. */
+export async function relaySigned(
+  deps: TransactionDeps,
+  caller: Caller,
+  body: Body,
+  { kind, check, store }: CallsOrder,
+): Promise<Relayed> {
   const { db, networks, sponsor } = deps;
   const address = readAddress(body.publicKey, 'body.publicKey');
   networks.starknet(caller.environment);
@@ -49,6 +73,7 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
     throw new ApiError('invalid_typed_data', 'The typed data has no calls: there is nothing to execute.');
   }
   refuseUpgrade(address, signed.execution.calls);
+  await check?.(wallet, signed);
   await requireSponsored(deps, caller, wallet, signed.execution.calls);
   const deployment = await deploymentFor(networks, db.reads, wallet);
   const history = body.saveToDatabase === false ? undefined : await readExecutedCalls(deps, caller, wallet, signed);
@@ -56,7 +81,7 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
   const { execution, signature, messageHash } = signed;
   const account = BigInt(address);
   const request = {
-    kind: 'calls',
+    kind,
     environment: caller.environment,
     account,
     deployment,
@@ -69,10 +94,10 @@ export async function executeSponsored(deps: TransactionDeps, caller: Caller, bo
   const relayed = await sponsor.sponsor(request, async (tx, relay) => {
     hashComesLater = relay.hash === undefined;
     if (history) await insertRecords(tx, recordsOfCalls(history, relay));
+    await store?.(tx, relay);
   });
-  const transactionHash = toHex(relayed.hash);
-  if (history && hashComesLater) await setHashOfRelay(db, relayed.id, transactionHash);
-  return { transactionHash };
+  if (history && hashComesLater) await setHashOfRelay(db, relayed.id, toHex(relayed.hash));
+  return relayed;
 }
 
 /** The class comes from the chain: the wallet may have been upgraded without us. */

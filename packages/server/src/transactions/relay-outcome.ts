@@ -1,7 +1,8 @@
 import { toHex, walletClass } from '@svc/starknet';
 import type { Db } from '@svc/store';
 import { addressOf, type FoundTransfer, type Receipt, readTransfer, transfersIn } from '../chains/starknet/chain.ts';
-import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
+import type { OutcomeHandler, OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
+import type { CallsKind } from '../relayer/relay.ts';
 import { walletOutcomes } from '../wallets/relay-outcome.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import { type ChainTransfer, matchTransfers } from './chain-transaction.ts';
@@ -13,12 +14,20 @@ const MAYBE_SKIPPED =
   "The wallet's class skips calls that fail, and the receipt shows no event of the contract: the call may have been skipped.";
 const NEVER_EXECUTED = 'The transaction was never executed.';
 
-export function transactionOutcomes(): Pick<OutcomeHandlers, 'calls'> {
+/** Also of calls that are followed further, after their records. */
+export function transactionOutcomes(
+  followers: Pick<OutcomeHandlers, 'solana-transfer'> = { 'solana-transfer': async () => {} },
+): Pick<OutcomeHandlers, CallsKind> {
   const { wallet } = walletOutcomes();
+  const calls: OutcomeHandler = async (tx, outcome) => {
+    await updateRecords(tx, outcome);
+    if (await concernsDeployment(tx, outcome)) await wallet(tx, outcome);
+  };
   return {
-    calls: async (tx, outcome) => {
-      await updateRecords(tx, outcome);
-      if (await concernsDeployment(tx, outcome)) await wallet(tx, outcome);
+    calls,
+    'solana-transfer': async (tx, outcome) => {
+      await calls(tx, outcome);
+      await followers['solana-transfer'](tx, outcome);
     },
   };
 }

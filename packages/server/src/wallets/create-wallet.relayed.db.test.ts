@@ -29,7 +29,7 @@ async function tendOnce(): Promise<void> {
   const log = { info() {}, warn() {}, error() {} };
   const nothing = async () => {};
   const others = { calls: nothing, sweep: nothing, payout: nothing, burn: nothing, refund: nothing };
-  const treasuries = { treasury: nothing, 'treasury-deployment': nothing };
+  const treasuries = { treasury: nothing, 'treasury-deployment': nothing, 'solana-transfer': nothing };
   const outcomes = { ...walletOutcomes(), ...others, ...treasuries };
   await processAccount(
     { ...fixture, keys: () => [account], outcomes, log },

@@ -175,7 +175,7 @@ describe('a process that ends', () => {
       throw new Error('killed');
     };
     const sponsored = { wallet: crash, upgrade: crash, calls: crash, sweep: crash };
-    const treasuries = { treasury: crash, 'treasury-deployment': crash };
+    const treasuries = { treasury: crash, 'treasury-deployment': crash, 'solana-transfer': crash };
     const outcomes = { ...sponsored, ...treasuries, payout: crash, burn: crash, refund: crash };
     await expect(fixture.runJobs({ outcomes })).rejects.toThrow('killed');
     expect(await payment.state()).toBe('SENT');

@@ -17,6 +17,7 @@ import { useWords } from '../words.ts';
 
 type Stuck = AnswerTo<'GET /operator/stuck'>;
 type Redeem = Stuck['redeems'][number];
+type Transfer = Stuck['solanaTransfers'][number];
 type Purchase = Stuck['purchases'][number];
 
 export default function OperatorStuckPage() {
@@ -30,6 +31,7 @@ export default function OperatorStuckPage() {
       {!error && (
         <>
           <Redeems redeems={data?.redeems} />
+          <Transfers transfers={data?.solanaTransfers} />
           <Purchases purchases={data?.purchases} />
         </>
       )}
@@ -40,7 +42,7 @@ export default function OperatorStuckPage() {
 const refreshes = ['GET /operator/stuck', 'GET /operator/health'] as const;
 
 /** The organisation with the environment, so that play money is never taken for live money. */
-function Owner({ row: { organizationId, organizationName, environment } }: { row: Redeem | Purchase }) {
+function Owner({ row: { organizationId, organizationName, environment } }: { row: Redeem | Transfer | Purchase }) {
   const { environments } = useWords(words);
   return (
     <span>
@@ -105,6 +107,68 @@ function Redeems({ redeems }: { redeems: readonly Redeem[] | undefined }) {
           if (!chosen) return;
           await resume.mutateAsync({ params: { id: chosen.id } });
           toast.done(text.resumed);
+        }}
+      >
+        {text.resumeBody(formatMoney(String(chosen?.amountUsd ?? 0), 'USD', language))}
+      </ConfirmDialog>
+    </Section>
+  );
+}
+
+function Transfers({ transfers }: { transfers: readonly Transfer[] | undefined }) {
+  const { stuck: text } = useWords(words);
+  const language = useLanguage();
+  const toast = useToast();
+  const [chosen, choose] = useState<Transfer>();
+  const resume = useChange('POST /operator/solana-transfers/{id}/resume', { refreshes });
+  return (
+    <Section title={text.transfers} description={text.transfersBody}>
+      <Card flush>
+        <DataTable
+          label={text.transfers}
+          rows={transfers}
+          rowKey={({ id }) => id}
+          columns={[
+            { key: 'id', label: text.transfer, cell: ({ id }) => <Hash value={id} label={text.transfer} /> },
+            { key: 'owner', label: text.organization, cell: (row) => <Owner row={row} /> },
+            { key: 'amount', label: text.amount, align: 'end', cell: ({ amountUsd }) => <Money amount={amountUsd} /> },
+            {
+              key: 'to',
+              label: text.to,
+              wideOnly: true,
+              cell: ({ recipient }) => <Hash value={recipient} label={text.to} />,
+            },
+            {
+              key: 'burn',
+              label: text.burn,
+              wideOnly: true,
+              cell: ({ burnHash }) => (burnHash ? <Hash value={burnHash} label={text.burn} /> : '–'),
+            },
+            { key: 'why', label: text.why, cell: ({ reason }) => reason ?? '–' },
+            { key: 'created', label: text.created, align: 'end', cell: ({ createdAt }) => <Time value={createdAt} /> },
+          ]}
+          actions={(row) => (
+            <Button size="s" icon={Play} onClick={() => choose(row)}>
+              {text.resume}
+            </Button>
+          )}
+          empty={
+            <EmptyState icon={CircleCheck} title={text.noTransfers}>
+              {text.noRedeemsBody}
+            </EmptyState>
+          }
+        />
+      </Card>
+      <ConfirmDialog
+        open={chosen !== undefined}
+        onClose={() => choose(undefined)}
+        title={text.resumeTransferTitle}
+        action={text.resume}
+        kind="primary"
+        onConfirm={async () => {
+          if (!chosen) return;
+          await resume.mutateAsync({ params: { id: chosen.id } });
+          toast.done(text.transferResumed);
         }}
       >
         {text.resumeBody(formatMoney(String(chosen?.amountUsd ?? 0), 'USD', language))}

@@ -67,6 +67,12 @@ function Attention({ health: { attention, checks } }: { health: Health }) {
       .map(({ name, word }) => [true, 'bad', text.failing(names[name] ?? name, meanings[word] ?? word)] as const),
     [attention.unreconciled > 0, 'bad', text.unreconciled(count(attention.unreconciled)), '/operator/accounts'],
     [attention.stuckRedeems > 0, 'bad', text.stuckRedeems(count(attention.stuckRedeems)), '/operator/stuck'],
+    [
+      attention.stuckSolanaTransfers > 0,
+      'bad',
+      text.stuckTransfers(count(attention.stuckSolanaTransfers)),
+      '/operator/stuck',
+    ],
     [attention.stuckPurchases > 0, 'warn', text.stuckPurchases(count(attention.stuckPurchases)), '/operator/stuck'],
     [attention.lowAccounts > 0, 'warn', text.lowAccounts(count(attention.lowAccounts)), '/operator/accounts'],
     [attention.failedJobs > 0, 'warn', text.failedJobs(count(attention.failedJobs)), '/operator/jobs'],

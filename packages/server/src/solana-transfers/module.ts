@@ -1,0 +1,56 @@
+import { type Reads, type Sql, sql } from '@svc/store';
+import { type Module, queryGauge } from '../http/module.ts';
+import type { GaugeSource } from '../http/monitoring.ts';
+import { createTransfer, getTransfer, listTransfers, quoteTransfer, type TransferDeps } from './create-transfer.ts';
+import { type FollowTransferDeps, followTransfer, requeueStalledTransfers } from './follow-transfer.ts';
+import { FOLLOW_TASK } from './transfer.ts';
+
+type TransferOperation = 'quoteSolanaTransfer' | 'createSolanaTransfer' | 'getSolanaTransfer' | 'listSolanaTransfers';
+
+const SWEEP_TASK = 'sweep-solana-transfers';
+
+export function create(deps: TransferDeps & FollowTransferDeps): Module<TransferOperation> {
+  return {
+    handlers: {
+      quoteSolanaTransfer: (call) => quoteTransfer(deps, call),
+      createSolanaTransfer: (call) => createTransfer(deps, call),
+      getSolanaTransfer: ({ caller, params }) => getTransfer(deps, caller, params.id),
+      listSolanaTransfers: ({ caller, query }) => listTransfers(deps, caller, query),
+    },
+    jobs: [
+      {
+        handlers: {
+          [FOLLOW_TASK]: ({ id }: { id: string }) => followTransfer(deps, id),
+          [SWEEP_TASK]: () => requeueStalledTransfers(deps.db),
+        },
+        recurring: [{ task: SWEEP_TASK, everySeconds: 60 }],
+      },
+    ],
+    gauges: gauges(deps.db.lists),
+  };
+}
+
+function gauges(reads: Reads): GaugeSource[] {
+  const labelNames = ['environment'];
+  const count = (which: Sql) => sql`
+    select environment, count(*)::integer as value from solana_transfers where ${which} group by environment`;
+  return [
+    queryGauge(
+      reads,
+      { name: 'svc_solana_transfers_open', help: 'Transfers of wallets on their way to Solana', labelNames },
+      count(sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')`),
+    ),
+    queryGauge(
+      reads,
+      {
+        name: 'svc_solana_transfers_stuck',
+        help: 'Transfers of wallets that were burned on Starknet and did not arrive on Solana',
+        labelNames,
+      },
+      count(sql`status = 'STUCK'`),
+    ),
+  ];
+}
+
+export { transferOutcomes as relayOutcomes } from './follow-transfer.ts';
+export { setHashOfRelay as setRelayTransactionHash } from './transfer.ts';
