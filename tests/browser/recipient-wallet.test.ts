@@ -1,8 +1,9 @@
 import { sql } from '@svc/store';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Owner } from '../support/app.ts';
+import { bodyOf, Owner } from '../support/app.ts';
 import { eventually } from '../support/eventually.ts';
+import { newSolanaWallet } from '../support/gifts.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { type AuthenticatorOptions, addAuthenticator } from './support/authenticator.ts';
 import { BROWSER_LIMIT_MS, closeContexts, openChromium } from './support/chromium.ts';
@@ -75,6 +76,51 @@ async function toNewWallet(page: Page, path: string, words: { get: string; none:
 }
 const english = { get: 'Get my gift', none: 'I have no wallet' };
 
+/** By passphrase, after a wrong address and an amount that the bridge would take. The answer is lost, and asked for again. */
+async function movedInSpanish(page: Page): Promise<void> {
+  const onSolana = newSolanaWallet();
+  await button(page, 'A Solana').click();
+  await page.getByLabel('¿A qué dirección de Solana?').fill('0x123');
+  await page.getByLabel('¿Cuántos USDC?').fill('0.000001');
+  await button(page, 'Continuar').click();
+  await page.getByText('Esta no es la dirección de una billetera en Solana.').waitFor();
+  await page.getByLabel('¿A qué dirección de Solana?').fill(onSolana);
+  await button(page, 'Continuar').click();
+  await page.getByText('Es menos de lo que cobra el puente.').waitFor();
+  await page.getByLabel('¿Cuántos USDC?').fill('4');
+  await button(page, 'Continuar').click();
+  await page.getByText('El puente cobra').waitFor();
+  await expectAccessible(page, 'wallet-solana-check');
+  await page.getByLabel('Tu frase secreta').fill('tres gatos azules cantan');
+  await page.context().route('**/solana-transfers', async (route) => {
+    if (route.request().method() === 'POST') await route.fetch();
+    await route.abort('connectionreset');
+  });
+  await button(page, 'Sí, pasarlo').click();
+  await page.getByText('Nada se pasa dos veces.').waitFor({ timeout: STORY_LIMIT_MS });
+  await page.context().unroute('**/solana-transfers');
+  await page.reload();
+  await button(page, 'A Solana').click();
+  await button(page, 'Revisar otra vez').click();
+  await page.locator('[data-transfer="SUCCESS"]').waitFor({ timeout: STORY_LIMIT_MS });
+  await expectAccessible(page, 'wallet-solana-arrived');
+  await button(page, 'A mi billetera').click();
+  await page.getByText('Pasado a Solana').waitFor();
+  await shownBalance(page, '6000000');
+  const { data } = bodyOf<{ data: { recipient: string }[] }>(
+    await service.app.get(`/solana-transfers?walletAddress=${await addressOf(page)}`),
+    200,
+  );
+  expect(data.filter(({ recipient }) => recipient === onSolana)).toHaveLength(1);
+}
+
+async function addressOf(page: Page): Promise<string> {
+  await button(page, 'Recibir').click();
+  const address = (await page.locator('code.address').textContent()) ?? '';
+  await button(page, 'A mi billetera').click();
+  return address;
+}
+
 describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
   it('goes from the mail to a wallet, to a bought top-up, and opens it again on a second device', async () => {
     const email = `${crypto.randomUUID()}@example.com`;
@@ -137,6 +183,20 @@ describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
     expect(await service.app.balance(friend, 'USDC')).toBe(1_250_000n);
     await button(second.page, 'To my wallet').click();
     await shownBalance(second.page, String(BigInt(left) - 1_250_000n));
+
+    const onSolana = newSolanaWallet();
+    await button(second.page, 'To Solana').click();
+    await second.page.getByLabel('To which Solana address?').fill(onSolana);
+    await second.page.getByLabel('How many USDC?').fill('2');
+    await button(second.page, 'Continue').click();
+    await second.page.getByText('The bridge takes').waitFor();
+    await button(second.page, 'Yes, move it').click();
+    await second.page.locator('[data-transfer="SUCCESS"]').waitFor({ timeout: STORY_LIMIT_MS });
+    const arrived = await service.sandbox.ask<{ balance: string }>(`/bridge/solana/accounts/${onSolana}`);
+    expect(BigInt(arrived.balance)).toBeGreaterThan(1_990_000n);
+    await button(second.page, 'To my wallet').click();
+    await second.page.getByText('Moved to Solana').waitFor();
+    await shownBalance(second.page, String(BigInt(left) - 3_250_000n));
     expect([...complaints, ...second.complaints]).toEqual([]);
   });
 
@@ -157,6 +217,7 @@ describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
     await shows(page, '¡Tu regalo está en tu billetera!');
     await page.getByRole('link', { name: 'Abrir mi billetera' }).click();
     await shownBalance(page, '10000000');
+    await movedInSpanish(page);
     await button(page, 'Respaldo y más').click();
     await page.getByText('Exportar la clave').click();
     const form = page.locator('details', { hasText: 'Exportar la clave' });
@@ -167,32 +228,6 @@ describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
     await form.getByRole('button', { name: 'Mostrar la clave' }).click();
     await form.getByText(/^0x[0-9a-f]{64}$/).waitFor({ timeout: 60_000 });
     expect(complaints).toEqual([]);
-  });
-
-  it('loses nothing and is paid once when the answer is lost and the tab is closed', async () => {
-    const gift = await newGift();
-    const { page, context } = await newDevice();
-    await context.route('**/wallet', async (route) => {
-      if (route.request().method() !== 'POST') return route.continue();
-      await route.fetch();
-      await route.abort('connectionreset');
-    });
-    await toNewWallet(page, `/claim/${gift.code}`, english);
-    await button(page, 'Make my wallet').click();
-    await shows(page, 'Your wallet is being made');
-    await eventually(
-      () => service.db.rows(sql`select from gift_redeems where gift_id = ${gift.id}`),
-      (rows) => rows.length === 1,
-    );
-    await page.close();
-    await context.unroute('**/wallet');
-    const again = await context.newPage();
-    await again.goto(`${origin}/claim/${gift.code}`);
-    await shows(again, 'Your gift is in your wallet!');
-    const paid = await service.db.rows<{ address: string }>(sql`
-      select address from gift_redeems where gift_id = ${gift.id}`);
-    expect(paid).toHaveLength(1);
-    expect(await service.app.balance(paid[0]?.address ?? '', 'USDC')).toBe(10_000_000n);
   });
 
   it('keeps the gift while the network is down, and gets it afterwards', async () => {
@@ -208,22 +243,6 @@ describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
     await button(page, 'Get my gift').click();
     await page.getByRole('button', { name: 'I have no wallet' }).click();
     await button(page, 'Make my wallet').click();
-    await shows(page, 'Your gift is in your wallet!');
-  });
-
-  it('follows a slow chain to the end', async () => {
-    const gift = await newGift();
-    const { page, context } = await newDevice();
-    await context.route('**/wallet', async (route) => {
-      if (route.request().method() !== 'POST') return route.continue();
-      const response = await route.fetch();
-      const body = (await response.json()) as { giftRedeem: object };
-      const giftRedeem = { ...body.giftRedeem, status: 'PENDING', transactionHash: null };
-      await route.fulfill({ response, json: { ...body, giftRedeem } });
-    });
-    await toNewWallet(page, `/claim/${gift.code}`, english);
-    await button(page, 'Make my wallet').click();
-    await shows(page, 'Your wallet is being made');
     await shows(page, 'Your gift is in your wallet!');
   });
 
@@ -249,6 +268,78 @@ describe('a recipient without a wallet', { timeout: STORY_LIMIT_MS }, () => {
     await button(page, 'Make my wallet').click();
     await page.getByText(/not confirmed|cannot lock a wallet/).waitFor();
     expect(await heading(page).textContent()).toBe('Make your wallet');
+  });
+});
+
+/** On a chain of their own: its faults would meet the other tests. */
+describe('a recipient on a slow chain', { timeout: 3 * STORY_LIMIT_MS }, () => {
+  let slow: TestService;
+  beforeAll(async () => {
+    slow = await TestService.hosted();
+  }, BROWSER_LIMIT_MS);
+  afterAll(() => slow?.stop());
+
+  interface Paid {
+    readonly address: string;
+    readonly status: string;
+  }
+  const redeemsOf = (gift: { readonly id: string }) =>
+    slow.db.rows<Paid>(sql`select address, status from gift_redeems where gift_id = ${gift.id}`);
+  const thaw = async () => {
+    await slow.sandbox.thaw();
+    await slow.sandbox.ask('/starknet/mine', { blocks: 1 });
+  };
+
+  /** The page of a gift, ready to make the wallet, while the chain stands still and loses an answer of its node. */
+  async function begun() {
+    const gift = await slow.app.gift({ amount: 10 });
+    const device = await newDevice();
+    const url = `http://localhost:${new URL(slow.server.origin).port}/claim/${gift.code}`;
+    device.page.setDefaultTimeout(2 * STORY_LIMIT_MS);
+    await device.page.goto(url);
+    await button(device.page, english.get).click();
+    await device.page.getByRole('button', { name: english.none }).click();
+    await button(device.page, 'Make my wallet').waitFor();
+    await slow.sandbox.freeze();
+    onTestFinished(thaw);
+    await slow.sandbox.orderFault({ kind: 'lose-answer', method: 'starknet_addInvokeTransaction' });
+    return { gift, url, ...device };
+  }
+
+  const expectPaidOnce = async (gift: { readonly id: string }) => {
+    const redeems = await redeemsOf(gift);
+    expect(redeems).toMatchObject([{ status: 'SUCCESS' }]);
+    expect(await slow.app.balance(redeems[0]?.address ?? '', 'USDC')).toBe(10_000_000n);
+  };
+
+  it('follows it to the end, also after a lost answer of its node, and is paid once', async () => {
+    const { page, gift } = await begun();
+    // The service waits half a minute for the chain before it answers.
+    const answered = page.waitForResponse((reply) => reply.url().endsWith('/wallet') && reply.status() === 201);
+    await button(page, 'Make my wallet').click();
+    await shows(page, 'Your wallet is being made');
+    expect(await (await answered).json()).toMatchObject({ giftRedeem: { status: 'PENDING' } });
+    await shows(page, 'Your wallet is being made');
+    await thaw();
+    await shows(page, 'Your gift is in your wallet!');
+    await expectPaidOnce(gift);
+  });
+
+  it('loses nothing and is paid once when the tab is closed before the answer', async () => {
+    const { page, context, gift, url } = await begun();
+    await button(page, 'Make my wallet').click();
+    await shows(page, 'Your wallet is being made');
+    await eventually(
+      () => redeemsOf(gift),
+      (rows) => rows.length === 1,
+    );
+    await page.close();
+    const again = await context.newPage();
+    again.setDefaultTimeout(2 * STORY_LIMIT_MS);
+    await again.goto(url);
+    await thaw();
+    await shows(again, 'Your gift is in your wallet!');
+    await expectPaidOnce(gift);
   });
 });
 
@@ -285,6 +376,7 @@ describe('the pages of a recipient', { timeout: STORY_LIMIT_MS }, () => {
     for (const [name, shown] of [
       ['Receive', 'Copy the address'],
       ['Send', 'Scan a QR code'],
+      ['To Solana', 'To which Solana address?'],
       ['Buy', 'What do you want to buy?'],
       ['Backup and more', 'Delete my data'],
     ] as const) {

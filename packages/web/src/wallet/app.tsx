@@ -22,6 +22,7 @@ import {
   saveSession,
 } from './session.ts';
 import { SignIn } from './sign-in.tsx';
+import { Solana } from './solana.tsx';
 import { words } from './words.ts';
 
 interface WalletAppProps {
@@ -101,6 +102,7 @@ const views: Readonly<Record<View, () => ReactNode>> = {
   home: Home,
   receive: Receive,
   send: Send,
+  solana: Solana,
   buy: Buy,
   more: Backup,
 };
@@ -138,6 +140,7 @@ function Inside({ baseUrl, storage, session, held, onChange, onLeave }: InsidePr
     home: nameOf(session, text),
     receive: text.receive,
     send: text.send,
+    solana: text.solanaTitle,
     buy: text.buyTitle,
     more: text.more,
   };

@@ -21,7 +21,7 @@ export interface WalletContext {
   readonly ends: (error: unknown) => boolean;
 }
 
-export type View = 'home' | 'receive' | 'send' | 'buy' | 'more';
+export type View = 'home' | 'receive' | 'send' | 'solana' | 'buy' | 'more';
 
 const Context = createContext<WalletContext | undefined>(undefined);
 export const WalletProvider = Context.Provider;

@@ -1,11 +1,17 @@
-import { getTokenBalance, getTransactionList, type Transaction } from '@svc/sdk';
-import { ArrowDownLeft, ArrowUpRight, ShoppingBag } from 'lucide-react';
+import {
+  getTokenBalance,
+  getTransactionList,
+  listSolanaTransfers,
+  type SolanaTransfer,
+  type Transaction,
+} from '@svc/sdk';
+import { ArrowDownLeft, ArrowRightLeft, ArrowUpRight, ShoppingBag } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { AddressText } from '../steps/address-field.tsx';
 import { CopyButton } from '../steps/copy-button.tsx';
 import { useWords } from '../ui/language.ts';
 import { QrCode } from '../ui/qr-code.tsx';
-import { useAmounts, useWallet } from './context.tsx';
+import { fromDecimal, useAmounts, useWallet } from './context.tsx';
 import { errorName, words } from './words.ts';
 
 const REFRESH_MS = 5_000;
@@ -67,6 +73,10 @@ export function Home(): ReactNode {
           <ArrowUpRight aria-hidden />
           {text.send}
         </button>
+        <button type="button" onClick={() => show('solana')}>
+          <ArrowRightLeft aria-hidden />
+          {text.solana}
+        </button>
         <button type="button" onClick={() => show('buy')}>
           <ShoppingBag aria-hidden />
           {text.buy}
@@ -92,6 +102,7 @@ function History(): ReactNode {
   const text = useWords(words);
   const { client, session, ends } = useWallet();
   const [items, setItems] = useState<readonly Transaction[]>();
+  const transfers = useTransfers();
   useEffect(() => {
     const read = () =>
       void getTransactionList(client, { walletAddress: session.recipient.walletAddress, limit: SHOWN }).then(
@@ -107,11 +118,58 @@ function History(): ReactNode {
       <h2>{text.history}</h2>
       {items?.length === 0 && <p className="note">{text.noHistory}</p>}
       <ul className="history">
-        {items?.map((item) => (
-          <Entry key={item.id} item={item} />
-        ))}
+        {items &&
+          inOrder(items, transfers).map((item) =>
+            'recipient' in item ? <Moved key={item.id} transfer={item} /> : <Entry key={item.id} item={item} />,
+          )}
       </ul>
     </section>
+  );
+}
+
+/** A transfer to Solana is one thing for its owner, and two calls on the chain. */
+function inOrder(
+  items: readonly Transaction[],
+  transfers: readonly SolanaTransfer[] = [],
+): readonly (Transaction | SolanaTransfer)[] {
+  const burns = new Set(transfers.map(({ transactionHash }) => transactionHash));
+  const others = items.filter(({ type, transactionHash }) => type !== 'CONTRACT_CALL' || !burns.has(transactionHash));
+  return [...others, ...transfers]
+    .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
+    .slice(0, SHOWN);
+}
+
+/** Of this wallet, newest first; read again every few seconds while the page is visible. */
+export function useTransfers(): readonly SolanaTransfer[] | undefined {
+  const { client, session, ends } = useWallet();
+  const [transfers, setTransfers] = useState<readonly SolanaTransfer[]>();
+  useEffect(() => {
+    const read = () =>
+      void listSolanaTransfers(client, { walletAddress: session.recipient.walletAddress, limit: SHOWN }).then(
+        ({ items }) => setTransfers(items),
+        ends,
+      );
+    read();
+    const timer = setInterval(() => document.visibilityState === 'visible' && read(), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [client, session.recipient.walletAddress, ends]);
+  return transfers;
+}
+
+function Moved({ transfer }: { readonly transfer: SolanaTransfer }): ReactNode {
+  const text = useWords(words);
+  const { usdc, day } = useAmounts();
+  return (
+    <li>
+      <span>
+        <strong>{text.moved}</strong>
+        <span className="note">
+          {day(transfer.createdAt)}
+          {transfer.status !== 'SUCCESS' && ` · ${text[transfer.status]}`}
+        </span>
+      </span>
+      {transfer.status !== 'FAILED' && <span className="number">−{usdc(fromDecimal(transfer.amount) ?? 0n)}</span>}
+    </li>
   );
 }
 

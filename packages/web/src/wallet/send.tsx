@@ -1,15 +1,16 @@
+import type { RedeemChain } from '@svc/protocol';
 import { type Client, getTransactionStatus, SvcConnectionError, transfer } from '@svc/sdk';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { checkAddress, cleanAddress } from '../claim/address.ts';
 import { Scanner } from '../scan/scanner.tsx';
 import { AddressText } from '../steps/address-field.tsx';
 import { useWords } from '../ui/language.ts';
-import { Confirm, fromDecimal, toDecimal, useAmounts, useTask, useWallet } from './context.tsx';
+import { Confirm, fromDecimal, type Task, toDecimal, useAmounts, useTask, useWallet } from './context.tsx';
 import { useBalance } from './home.tsx';
 import { clientOf, type Opened, payingWallet } from './session.ts';
 import { words } from './words.ts';
 
-interface Order {
+export interface Order {
   readonly address: string;
   readonly raw: bigint;
 }
@@ -24,7 +25,8 @@ export function Send(): ReactNode {
   const [draft, setDraft] = useState({ address: '', amount: '' });
   const task = useTask(ends);
   if (stage.at === 'form') {
-    return <Form draft={draft} onDraft={setDraft} onNext={(order) => setStage({ at: 'check', ...order })} />;
+    const next = async (order: Order) => setStage({ at: 'check', ...order });
+    return <Form chain="starknet" draft={draft} onDraft={setDraft} task={task} onNext={next} />;
   }
   const amount = usdc(stage.raw);
   const send = async ({ session, encryptKey }: Opened) => {
@@ -88,35 +90,39 @@ async function isAccepted(client: Client, hash: string): Promise<boolean> {
 }
 
 interface FormProps {
+  readonly chain: RedeemChain;
   readonly draft: { readonly address: string; readonly amount: string };
   readonly onDraft: (draft: { address: string; amount: string }) => void;
-  readonly onNext: (order: Order) => void;
+  readonly task: Task;
+  readonly onNext: (order: Order) => Promise<void>;
 }
 
-function Form({ draft, onDraft, onNext }: FormProps): ReactNode {
+export function Form({ chain, draft, onDraft, task, onNext }: FormProps): ReactNode {
   const text = useWords(words);
   const { session } = useWallet();
   const { raw: balance } = useBalance();
   const { usdc } = useAmounts();
   const [isScanning, setScanning] = useState(false);
-  const [problem, setProblem] = useState<'badAddress' | 'badAmount' | 'tooMuch' | 'own'>();
+  const [problem, setProblem] = useState<'badAddress' | 'badSolanaAddress' | 'badAmount' | 'tooMuch' | 'own'>();
   const take = (found: string) => {
     setScanning(false);
     onDraft({ ...draft, address: cleanAddress(found) });
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const check = checkAddress(draft.address, 'starknet');
+    const check = checkAddress(draft.address, chain);
     const raw = fromDecimal(draft.amount);
-    if (check.state !== 'right') return setProblem('badAddress');
-    if (BigInt(check.address) === BigInt(session.recipient.walletAddress)) return setProblem('own');
+    if (check.state !== 'right') return setProblem(chain === 'solana' ? 'badSolanaAddress' : 'badAddress');
+    if (chain === 'starknet' && BigInt(check.address) === BigInt(session.recipient.walletAddress))
+      return setProblem('own');
     if (raw === undefined) return setProblem('badAmount');
     if (balance !== undefined && raw > balance) return setProblem('tooMuch');
-    onNext({ address: check.address, raw });
+    setProblem(undefined);
+    void task.run(() => onNext({ address: check.address, raw }));
   };
   return (
     <form onSubmit={submit} noValidate>
-      <label htmlFor="address">{text.to}</label>
+      <label htmlFor="address">{chain === 'solana' ? text.toSolana : text.to}</label>
       <textarea
         id="address"
         rows={3}
@@ -126,7 +132,7 @@ function Form({ draft, onDraft, onNext }: FormProps): ReactNode {
         autoCapitalize="none"
         spellCheck={false}
         maxLength={200}
-        aria-invalid={problem === 'badAddress' || problem === 'own'}
+        aria-invalid={problem === 'badAddress' || problem === 'badSolanaAddress' || problem === 'own'}
       />
       <div className="row">
         <button type="button" onClick={() => void navigator.clipboard?.readText?.().then(take, () => undefined)}>
@@ -157,10 +163,10 @@ function Form({ draft, onDraft, onNext }: FormProps): ReactNode {
         </p>
       )}
       <p className="feedback wrong" role="status">
-        {problem ? text[problem] : ''}
+        {problem ? text[problem] : (task.error ?? '')}
       </p>
-      <button type="submit" className="main">
-        {text.continue}
+      <button type="submit" className="main" disabled={task.isBusy}>
+        {task.isBusy ? text.working : text.continue}
       </button>
     </form>
   );
