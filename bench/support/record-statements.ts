@@ -20,6 +20,7 @@ export function spelled(query: Sql, nameOf: (value: unknown) => string | undefin
     const name = nameOf(value);
     if (name !== undefined) return `:${name}`;
     if (value === null) return 'null';
+    if (value instanceof Date) return quoted(value.toISOString());
     if (Array.isArray(value)) return `array[${value.map(text).join(', ')}]`;
     return quoted(String(value));
   };

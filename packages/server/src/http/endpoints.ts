@@ -168,60 +168,96 @@ interface Run {
   readonly reply: FastifyReply;
 }
 
-async function runHandler(
-  { db, authenticate, endpoint, handler, request, reply }: Run,
-  input: Input,
-  claim?: KeyClaim,
-): Promise<StoredAnswer> {
-  const success = Number(Object.keys(endpoint.answers)[0]);
-  const toAnswer = (answer: unknown): StoredAnswer =>
-    answer instanceof WithStatus ? answer : { status: success, body: answer };
-  let stored = false;
-  const call = {
-    ...input,
-    caller: request.caller,
-    get client() {
-      return clientOf(request.ip);
-    },
-    get proofOfWork() {
-      const proof = request.headers[PROOF_HEADER];
-      return typeof proof === 'string' ? proof : undefined;
-    },
-    get userAgent() {
-      return request.headers['user-agent'];
-    },
-    get isLocal() {
-      return isLocal(request);
-    },
-    get lastEventId() {
-      const id = request.headers['last-event-id'];
-      return typeof id === 'string' && id !== '' ? id : undefined;
-    },
-    get closed() {
-      const closed = new AbortController();
-      reply.raw.once('close', () => closed.abort());
-      return closed.signal;
-    },
-    isStillAllowed: () =>
+async function runHandler(run: Run, input: Input, claim?: KeyClaim): Promise<StoredAnswer> {
+  const call = new RequestCall(run, input, claim);
+  const answer = toAnswer(run.endpoint, await run.handler(call as unknown as Call<Endpoint>));
+  if (!call.isStored) await claim?.store(run.db, withoutShownOnce(run.endpoint, answer));
+  return answer;
+}
+
+const successOf = new WeakMap<Endpoint, number>();
+
+function toAnswer(endpoint: Endpoint, answer: unknown): StoredAnswer {
+  if (answer instanceof WithStatus) return answer;
+  const status = successOf.get(endpoint) ?? Number(Object.keys(endpoint.answers)[0]);
+  successOf.set(endpoint, status);
+  return { status, body: answer };
+}
+
+/** A class, because an object with as many accessors for each request costs as much as a small answer. */
+class RequestCall implements Omit<Call<Endpoint>, 'caller' | 'closed' | 'transact'> {
+  readonly params: Input['params'];
+  readonly query: Input['query'];
+  readonly body: Input['body'];
+  readonly caller: Caller | undefined;
+  readonly requestKey: string | undefined;
+  isStored = false;
+  readonly #run: Run;
+  readonly #claim: KeyClaim | undefined;
+
+  constructor(run: Run, { params, query, body }: Input, claim: KeyClaim | undefined) {
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.caller = run.request.caller;
+    this.requestKey = claim?.requestKey;
+    this.#run = run;
+    this.#claim = claim;
+  }
+
+  get client(): string {
+    return clientOf(this.#run.request.ip);
+  }
+
+  get proofOfWork(): string | undefined {
+    const proof = this.#run.request.headers[PROOF_HEADER];
+    return typeof proof === 'string' ? proof : undefined;
+  }
+
+  get userAgent(): string | undefined {
+    return this.#run.request.headers['user-agent'];
+  }
+
+  get isLocal(): boolean {
+    return isLocal(this.#run.request);
+  }
+
+  get lastEventId(): string | undefined {
+    const id = this.#run.request.headers['last-event-id'];
+    return typeof id === 'string' && id !== '' ? id : undefined;
+  }
+
+  get closed(): AbortSignal {
+    const closed = new AbortController();
+    this.#run.reply.raw.once('close', () => closed.abort());
+    return closed.signal;
+  }
+
+  get isStillAllowed(): () => Promise<boolean> {
+    const { authenticate, endpoint, request } = this.#run;
+    return () =>
       authenticate(endpoint, request.headers, request.ip).then(
         () => true,
         () => false,
-      ),
-    setCookie: (cookie: string) => void reply.header('set-cookie', cookie),
-    requestKey: claim?.requestKey,
-    transact: async (work: (tx: Db) => Promise<unknown>) => {
+      );
+  }
+
+  get setCookie(): (cookie: string) => void {
+    return (cookie) => void this.#run.reply.header('set-cookie', cookie);
+  }
+
+  get transact(): (work: (tx: Db) => Promise<unknown>) => Promise<unknown> {
+    return async (work) => {
+      const { db, endpoint } = this.#run;
       const answer = await db.tx(async (tx) => {
         const result = await work(tx);
-        await claim?.store(tx, withoutShownOnce(endpoint, toAnswer(result)));
+        await this.#claim?.store(tx, withoutShownOnce(endpoint, toAnswer(endpoint, result)));
         return result;
       });
-      stored = true;
+      this.isStored = true;
       return answer;
-    },
-  } as Call<Endpoint>;
-  const answer = toAnswer(await handler(call));
-  if (!stored) await claim?.store(db, withoutShownOnce(endpoint, answer));
-  return answer;
+    };
+  }
 }
 
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
