@@ -214,3 +214,17 @@ describe("the server's folders", () => {
     expect(shown(wrong)).toEqual([]);
   });
 });
+
+describe('the caches that docs/scaling.md lists', () => {
+  const [, section = ''] = readFileSync(path.join(root, 'docs/scaling.md'), 'utf8').split('## What is kept in memory');
+  const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\|.*\| `(packages\S+)` \| `(\w+ = [\d_]+)` \|$/gm)];
+
+  it('are many', () => expect(rows.length).toBeGreaterThan(15));
+
+  it.each(rows.map(([, file = '', bound = '']) => [bound, file]))('have the bound %s in %s', (bound, file) => {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    expect(source).toContain(`const ${bound};`);
+    const [name = ''] = bound.split(' ');
+    expect(source.split(new RegExp(`\\b${name}\\b`)).length).toBeGreaterThan(2);
+  });
+});
