@@ -68,7 +68,14 @@ function inNode(svc: Svc): Run {
   return async (operation, wallet) => {
     const marks: [string, number][] = [];
     const onStep = (step: string) => marks.push([step, performance.now()]);
-    const own = { encryptKey, wallet, onStep, retryIntervalMs: 20, amount: '1', recipient };
+    const own = {
+      encryptKey,
+      wallet,
+      onStep,
+      retryIntervalMs: 20,
+      amount: operation === 'shield' ? '3' : '1',
+      recipient,
+    };
     await svc.privateBalance[operation](operation === 'unshield' ? { ...own, recipient: wallet.publicKey } : own);
     return durations([...marks, ['end', performance.now()]]);
   };
@@ -105,7 +112,14 @@ function inPage(page: Page, bearerToken: string): Run {
         const seen: [string, number][] = [];
         const onStep = (step: string) => seen.push([step, performance.now()]);
         const svc = sdk.createSvc({ baseUrl, publicKey, bearerToken, proofWorker: startProofWorker });
-        const own = { encryptKey, wallet, onStep, retryIntervalMs: 20, amount: '1', recipient };
+        const own = {
+          encryptKey,
+          wallet,
+          onStep,
+          retryIntervalMs: 20,
+          amount: operation === 'shield' ? '3' : '1',
+          recipient,
+        };
         await svc.privateBalance[operation](operation === 'unshield' ? { ...own, recipient: wallet.publicKey } : own);
         return [...seen, ['end', performance.now()] as [string, number]];
       },

@@ -110,6 +110,8 @@ describe('a private balance', { timeout: LIMIT_MS }, () => {
       },
     });
     await withWorker.privateBalance.shield({ ...own, amount: '3' });
+    expect(started).toEqual([]);
+    await withWorker.privateBalance.unshield({ ...own, amount: '1' });
     expect(started).toEqual(['worker']);
     const broken = open({ proofWorker: () => new Worker(new URL('./no-such-file.ts', import.meta.url)) });
     await broken.privateBalance.unshield({ ...own, amount: '1' });
@@ -119,7 +121,7 @@ describe('a private balance', { timeout: LIMIT_MS }, () => {
       },
     });
     await forbidden.privateBalance.unshield({ ...own, amount: '1' });
-    expect(await forbidden.privateBalance.getPrivateBalance({ keys })).toMatchObject({ balance: '1' });
+    expect(await forbidden.privateBalance.getPrivateBalance({ keys })).toMatchObject({ balance: '0' });
   });
 
   it('is read and spent without its viewing key, or the wallet key, leaving the library', async () => {

@@ -29,6 +29,19 @@ const same: boolean = BigInt(found.publicKey) === BigInt(wallet.publicKey);
 console.log(JSON.stringify({ same, balance: balance satisfies string }));
 `;
 
+const privateBalances = `
+import { createSvc, SvcPrivateBalanceError } from '@svc/sdk';
+import { type PrivateStep, terms } from '@svc/sdk/private-balance';
+declare const process: { env: Record<string, string> };
+const { BASE_URL: baseUrl = '', PUBLIC_KEY: publicKey = '', SECRET_KEY: secretKey = '' } = process.env;
+const svc = createSvc({ baseUrl, publicKey, secretKey });
+const { token, lagBlocks } = await svc.privateBalance.terms();
+export const steps: PrivateStep[] = ['prepare', 'finish'];
+export const blocks = (error: SvcPrivateBalanceError): number | undefined => error.blocksToWait;
+await import('@svc/sdk/private-balance/worker');
+console.log(JSON.stringify({ token: token satisfies string, lagBlocks: lagBlocks satisfies number, alone: typeof terms }));
+`;
+
 const mistakes = `
 import { createSvc } from '@svc/sdk';
 const svc = createSvc({ baseUrl: 'https://svc.example/v1', publicKey: 'pk_dev_1' });
@@ -67,6 +80,15 @@ describe('the published package', () => {
       SECRET_KEY: secretKey,
     });
     expect(JSON.parse(printed)).toEqual({ same: true, balance: '0' });
+  });
+
+  it('has private balances and their worker as entries of their own', async () => {
+    await consumer.write('private-balances.ts', privateBalances);
+    expect(await consumer.typeCheck('private-balances.ts')).toBe('');
+    const { baseUrl, publicKey, secretKey } = service.server.credentials;
+    const env = { BASE_URL: baseUrl, PUBLIC_KEY: publicKey, SECRET_KEY: secretKey };
+    const printed = await consumer.run('private-balances.ts', env);
+    expect(JSON.parse(printed)).toEqual({ token: 'USDC', lagBlocks: 0, alone: 'function' });
   });
 
   it('has types that reject mistakes', async () => {

@@ -59,7 +59,8 @@ async function readBalance(account: OpenedAccount): Promise<bigint> {
   const { state, privateKey, pool } = account;
   const key = { privateKey, publicKey: publicPoint(privateKey), pool: pool.address, nonce: state.nonce };
   const hint = state.hint && (await decryptHint(key, state.hint));
-  return requireReadable(await decrypt(state.balance, account, hint));
+  // An account without a hint has done nothing yet.
+  return requireReadable(await decrypt(state.balance, account, hint ?? 0n));
 }
 
 async function readPending(client: Client, account: OpenedAccount): Promise<bigint> {
@@ -244,7 +245,7 @@ async function operate(
     const funding = await fundingCalls(client, pool, operation);
     await onStep?.('prove');
     const context = { chainId, pool: address, sender, nonce: state.nonce, balance: state.balance, bits };
-    const proofs = await prover.run('prove', { context, privateKey, operation, balance });
+    const proofs = await prover.prove({ context, privateKey, operation, balance });
     const entrypoint = ENTRYPOINTS[operation.kind];
     const calls = [
       ...funding,

@@ -115,6 +115,12 @@ export class Prover {
     this.#start = proofWorker;
   }
 
+  /** Without a proof for each bit it takes milliseconds, less than a worker's start. */
+  prove(input: OperationToProve): Promise<bigint[][]> {
+    const { kind } = input.operation;
+    return kind === 'shield' || kind === 'rollover' ? prove(input) : this.run('prove', input);
+  }
+
   async run<Name extends keyof Jobs>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
     const worker = this.#failed ? undefined : this.#open();
     const answer = worker && (await this.#ask(worker, name, input));
