@@ -362,6 +362,7 @@ function processGauges(crypto: CryptoPool): GaugeSource[] {
       () => crypto.busyMs() / 1_000,
     ),
     processGauge('svc_chain_requests', 'Requests to nodes of chains', () => nodeUse.requests),
+    processGauge('svc_chain_calls', 'Calls in requests to nodes of chains', () => nodeUse.calls),
     processGauge(
       'svc_chain_request_failures',
       'Requests to nodes of chains without a usable answer',

@@ -264,10 +264,7 @@ function notConfigured(environment: Environment, chain: Chain): never {
 const KEPT_MS = 1_000;
 
 /** Our clock, or the latest block's time where that is ahead: the sandbox can travel in time. */
-export function chainTime(
-  chain: Pick<StarknetChain, 'blockNumber' | 'block'>,
-  now: () => number = Date.now,
-): () => Promise<Date> {
+export function chainTime(chain: Pick<StarknetChain, 'block'>, now: () => number = Date.now): () => Promise<Date> {
   let asked = Number.NEGATIVE_INFINITY;
   let aheadMs: Promise<number> = Promise.resolve(0);
   return async () => {
@@ -282,8 +279,8 @@ export function chainTime(
   };
 }
 
-async function aheadOf(chain: Pick<StarknetChain, 'blockNumber' | 'block'>, now: () => number): Promise<number> {
-  const block = await chain.block(await chain.blockNumber());
+async function aheadOf(chain: Pick<StarknetChain, 'block'>, now: () => number): Promise<number> {
+  const block = await chain.block('latest');
   return Math.max(0, (block?.timestamp.getTime() ?? 0) - now());
 }
 

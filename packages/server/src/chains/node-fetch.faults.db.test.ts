@@ -78,6 +78,63 @@ describe('a read', () => {
   });
 });
 
+describe('reads of the same moment', () => {
+  const both = (chain: RpcStarknetChain) => Promise.all([chain.nonceAt(relayer(2).address), chain.nonceAt(0xdeadn)]);
+
+  async function recording(behaviour: Behaviour) {
+    const bodies: unknown[] = [];
+    const recorder = await node((request, response, body) => {
+      bodies.push(JSON.parse(body));
+      return behaviour(request, response, body);
+    });
+    return { url: recorder.url, bodies };
+  }
+
+  it('go in one request, each with its own answer', async () => {
+    const { url, bodies } = await recording(behave.pass(sandbox.rpcUrl));
+    expect(await both(chainOf([url]))).toEqual([0n, undefined]);
+    expect(bodies).toEqual([[expect.anything(), expect.anything()]]);
+  });
+
+  it.each([
+    ['refuses batches', behave.status(400)],
+    ['answers a batch with one error', behave.error(-32600, 'Batches are not supported')],
+    ['answers a batch with one result', behave.result('0x7')],
+    [
+      'limits batches',
+      behave.text(JSON.stringify([{ jsonrpc: '2.0', id: 0, error: { code: 31, message: 'too many' } }])),
+    ],
+  ])('are asked one by one of a node that %s, and after three times at once', async (_, refuse) => {
+    const pass = behave.pass(sandbox.rpcUrl);
+    const { url, bodies } = await recording((request, response, body) =>
+      (body.startsWith('[') ? refuse : pass)(request, response, body),
+    );
+    const chain = chainOf([url]);
+    for (let times = 0; times < 4; times += 1) expect(await both(chain)).toEqual([0n, undefined]);
+    const tried = [true, false, false];
+    expect(bodies.map((body) => Array.isArray(body))).toEqual([...tried, ...tried, ...tried, false, false]);
+  });
+
+  it('go to the second node together when the first hangs up', async () => {
+    const first = await recording(behave.hangUp);
+    const second = await recording(behave.pass(sandbox.rpcUrl));
+    expect(await both(chainOf([first.url, second.url]))).toEqual([0n, undefined]);
+    expect([first.bodies.length, second.bodies.length]).toEqual([1, 1]);
+  });
+
+  it('fail alone where the answer to one cannot be read', async () => {
+    const answers = [
+      { jsonrpc: '2.0', id: 1, result: { surprise: true } },
+      { jsonrpc: '2.0', id: 0, result: '0x5' },
+    ];
+    const { url } = await recording(behave.text(JSON.stringify(answers)));
+    const chain = chainOf([url]);
+    const [one, other] = await Promise.allSettled([chain.nonceAt(1n), chain.nonceAt(2n)]);
+    expect(one).toEqual({ status: 'fulfilled', value: 5n });
+    expect(other).toMatchObject({ status: 'rejected', reason: expect.any(ChainUnavailableError) });
+  });
+});
+
 describe('pages of events', () => {
   const filter = { fromBlock: 0, toBlock: 'latest', limit: 1 } as const;
 

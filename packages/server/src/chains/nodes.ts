@@ -34,6 +34,7 @@ export class Nodes<T> {
   readonly #now: () => number;
   readonly #restsUntil = new Map<number, number>();
   readonly #admitted = new Set<number>();
+  readonly #admitting = new Map<number, Promise<void>>();
 
   constructor({ chain, urls, connect, chainId, chainIdOf, isAnswer, now = Date.now }: NodesOptions<T>) {
     if (urls.length === 0) throw new RangeError(`${chain} needs the address of a node.`);
@@ -86,8 +87,15 @@ export class Nodes<T> {
   }
 
   /** A node has to show its chain id before its first use, also when it was away at the start. */
-  async admit({ index, host, client }: Node<T>): Promise<void> {
+  async admit(node: Node<T>): Promise<void> {
+    const { index } = node;
     if (this.#admitted.has(index)) return;
+    const running = this.#admitting.get(index) ?? this.#askChain(node).finally(() => this.#admitting.delete(index));
+    this.#admitting.set(index, running);
+    await running;
+  }
+
+  async #askChain({ index, host, client }: Node<T>): Promise<void> {
     const found = await this.#chainIdOf(client).catch((error: unknown) => {
       throw new NodeFailure(nodeErrorText(error), { unclear: false, cause: error });
     });

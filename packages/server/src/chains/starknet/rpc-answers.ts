@@ -1,6 +1,6 @@
 import type { OnChainTxStatus } from '@svc/protocol';
 import { spellPanic } from '@svc/starknet';
-import { RpcError } from 'starknet';
+import { RpcRefusal } from '../node-fetch.ts';
 import type {
   Block,
   ChainEvent,
@@ -25,6 +25,11 @@ export interface RpcEmittedEvent extends RpcEvent {
   readonly block_number?: number;
   readonly block_hash?: string;
   readonly event_index?: number;
+}
+
+export interface RpcEventPage {
+  readonly events: readonly RpcEmittedEvent[];
+  readonly continuation_token?: string;
 }
 
 export interface RpcReceipt {
@@ -176,16 +181,15 @@ export const code = {
 const MAX_DEPTH = 100;
 const MAX_REASON_LENGTH = 2_000;
 
-export const isRefusal = (error: unknown): error is RpcError => error instanceof RpcError;
+export const isRefusal = (error: unknown): error is RpcRefusal => error instanceof RpcRefusal;
 
 export function isCode(error: unknown, wanted: number): boolean {
-  return isRefusal(error) && Number(error.code) === wanted;
+  return isRefusal(error) && error.code === wanted;
 }
 
 export function toRefusal(error: unknown): Refusal {
   if (!isRefusal(error)) throw error;
-  const { message, data } = error.baseError as { message: string; data?: unknown };
-  return { ok: false, code: Number(error.code), reason: readReason(message, data) };
+  return { ok: false, code: error.code, reason: readReason(error.message, error.data) };
 }
 
 export function readReason(message: string, data: unknown): string {

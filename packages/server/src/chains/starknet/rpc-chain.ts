@@ -1,6 +1,5 @@
-import { toHex } from '@svc/starknet';
-import { RpcProvider } from 'starknet';
-import { failureIn, isStarknetAnswer, nodeFetch } from '../node-fetch.ts';
+import { selector, toHex } from '@svc/starknet';
+import { failureIn, isStarknetAnswer, RpcClient } from '../node-fetch.ts';
 import { type Node, type NodeHealth, Nodes, nodeErrorText } from '../nodes.ts';
 import type {
   Block,
@@ -26,8 +25,8 @@ import {
   NOT_RECEIVED,
   type RpcBlock,
   type RpcClass,
-  type RpcEmittedEvent,
   type RpcEstimate,
+  type RpcEventPage,
   type RpcReceipt,
   type RpcTransaction,
   readBlock,
@@ -52,13 +51,12 @@ export interface RpcChainOptions {
 
 export class RpcStarknetChain implements StarknetChain {
   readonly chainId: bigint;
-  readonly #nodes: Nodes<RpcProvider>;
+  readonly #nodes: Nodes<RpcClient>;
   readonly #entrypoints = new Map<bigint, ReadonlySet<bigint>>();
 
   constructor({ chainId, urls, timeoutMs, ...options }: RpcChainOptions) {
     this.chainId = chainId;
-    const baseFetch = nodeFetch(timeoutMs, isStarknetAnswer);
-    const connect = (nodeUrl: string) => new RpcProvider({ nodeUrl, baseFetch });
+    const connect = (url: string) => new RpcClient(url, isStarknetAnswer, timeoutMs);
     this.#nodes = new Nodes({ chain: 'STARKNET', urls, connect, chainId, chainIdOf, isAnswer: isRefusal, ...options });
   }
 
@@ -67,46 +65,51 @@ export class RpcStarknetChain implements StarknetChain {
   }
 
   blockNumber(): Promise<number> {
-    return this.#read((provider) => provider.getBlockNumber());
+    return this.#read('starknet_blockNumber', [], (number) => {
+      if (!Number.isSafeInteger(number)) throw new TypeError('The number of a block is none.');
+      return number as number;
+    });
   }
 
   head(): Promise<Head> {
-    return this.#read(async (provider) => {
-      const { block_number, block_hash } = await provider.getBlockLatestAccepted();
+    return this.#read('starknet_blockHashAndNumber', [], (answer) => {
+      const { block_number, block_hash } = answer as Pick<RpcBlock, 'block_number' | 'block_hash'>;
       return { number: block_number, hash: BigInt(block_hash) };
     });
   }
 
   block(at: number | 'latest' | 'l1_accepted'): Promise<Block | undefined> {
-    return this.#find(code.blockNotFound, async (provider) => {
-      return readBlock((await provider.getBlockWithTxHashes(at)) as RpcBlock);
-    });
+    const params = { block_id: rpcBlockId(at) };
+    const read = (answer: unknown) => readBlock(answer as RpcBlock);
+    return this.#find(code.blockNotFound, 'starknet_getBlockWithTxHashes', params, read);
   }
 
   call({ to, entrypoint, calldata = [] }: ViewCall, at: BlockId = 'latest'): Promise<CallOutcome> {
-    return this.#read<CallOutcome>(async (provider) => {
-      const call = { contractAddress: toHex(to), entrypoint, calldata: calldata.map(toHex) };
-      const felts = (await provider.callContract(call, at)).map(BigInt);
-      return { ok: true, felts };
-    }).catch(toRefusal);
+    const request = {
+      contract_address: toHex(to),
+      entry_point_selector: toHex(selector(entrypoint)),
+      calldata: calldata.map(toHex),
+    };
+    const read = (felts: unknown) => ({ ok: true, felts: (felts as string[]).map(BigInt) }) as const;
+    return this.#read<CallOutcome>('starknet_call', { request, block_id: rpcBlockId(at) }, read).catch(toRefusal);
   }
 
   classHashAt(address: bigint, at: BlockId = 'latest'): Promise<bigint | undefined> {
-    return this.#find(code.contractNotFound, async (provider) => BigInt(await provider.getClassHashAt(address, at)));
+    const params = { block_id: rpcBlockId(at), contract_address: toHex(address) };
+    return this.#find(code.contractNotFound, 'starknet_getClassHashAt', params, readFelt);
   }
 
   nonceAt(address: bigint, at: BlockId = 'latest'): Promise<bigint | undefined> {
-    return this.#find(code.contractNotFound, async (provider) =>
-      BigInt(await provider.getNonceForAddress(address, at)),
-    );
+    const params = { block_id: rpcBlockId(at), contract_address: toHex(address) };
+    return this.#find(code.contractNotFound, 'starknet_getNonce', params, readFelt);
   }
 
   async classEntrypoints(classHash: bigint): Promise<ReadonlySet<bigint> | undefined> {
     const known = this.#entrypoints.get(classHash);
     if (known) return known;
-    const found = await this.#find(code.classHashNotFound, async (provider) => {
-      return readEntrypoints((await provider.getClassByHash(toHex(classHash))) as RpcClass);
-    });
+    const params = { block_id: 'latest', class_hash: toHex(classHash) };
+    const read = (answer: unknown) => readEntrypoints(answer as RpcClass);
+    const found = await this.#find(code.classHashNotFound, 'starknet_getClass', params, read);
     if (!found) return undefined;
     if (this.#entrypoints.size >= MAX_KNOWN_CLASSES) this.#entrypoints.clear();
     this.#entrypoints.set(classHash, found);
@@ -123,27 +126,23 @@ export class RpcStarknetChain implements StarknetChain {
   }
 
   receipt(hash: bigint): Promise<Receipt | undefined> {
-    return this.#find(code.transactionNotFound, async (provider) => {
-      return readReceipt((await provider.channel.getTransactionReceipt(toHex(hash))) as unknown as RpcReceipt);
-    });
+    const read = (answer: unknown) => readReceipt(answer as RpcReceipt);
+    return this.#findTransaction('starknet_getTransactionReceipt', hash, read);
   }
 
-  async invokesIn(block: number, sender: bigint): Promise<readonly SignedInvoke[]> {
-    const { transactions } = await this.#read((provider) => provider.getBlockWithTxs(block));
-    return readInvokes(transactions as unknown as readonly RpcTransaction[], sender);
+  invokesIn(block: number, sender: bigint): Promise<readonly SignedInvoke[]> {
+    return this.#read('starknet_getBlockWithTxs', { block_id: rpcBlockId(block) }, (answer) =>
+      readInvokes((answer as { transactions: readonly RpcTransaction[] }).transactions, sender),
+    );
   }
 
-  async invoke(hash: bigint): Promise<SignedInvoke | undefined> {
-    const found = await this.#find(code.transactionNotFound, async (provider) => {
-      const transaction = await provider.channel.getTransactionByHash(toHex(hash));
-      return transaction as unknown as RpcTransaction;
-    });
-    return found && readInvokes([found])[0];
+  invoke(hash: bigint): Promise<SignedInvoke | undefined> {
+    const read = (answer: unknown) => readInvokes([answer as RpcTransaction])[0];
+    return this.#findTransaction('starknet_getTransactionByHash', hash, read);
   }
 
   async transactionStatus(hash: bigint): Promise<TransactionStatus> {
-    const found = await this.#find(code.transactionNotFound, async (provider) => {
-      const answer = await provider.getTransactionStatus(toHex(hash));
+    const found = await this.#findTransaction('starknet_getTransactionStatus', hash, (answer) => {
       const { finality_status, execution_status, failure_reason } = answer as Record<string, string | undefined>;
       return toStatus(finality_status ?? '', execution_status, failure_reason);
     });
@@ -151,11 +150,13 @@ export class RpcStarknetChain implements StarknetChain {
   }
 
   estimate(transaction: RawInvoke, at: BlockId = 'pre_confirmed'): Promise<Estimate | Refusal> {
-    const options = { blockIdentifier: at, skipValidate: true };
-    return this.#read<Estimate | Refusal>(async (provider) => {
-      const [estimate] = await provider.channel.getEstimateFee([toInvocation(transaction)], options);
-      return readEstimate(estimate as unknown as RpcEstimate);
-    }).catch(toRefusal);
+    const params = { request: [transaction], simulation_flags: ['SKIP_VALIDATE'], block_id: rpcBlockId(at) };
+    return this.#nodes
+      .read<Estimate | Refusal>(async ({ client }) => {
+        const [estimate] = (await client.ask('starknet_estimateFee', params)) as RpcEstimate[];
+        return readEstimate(estimate as RpcEstimate);
+      })
+      .catch(toRefusal);
   }
 
   send(signed: SignedInvoke): Promise<SendOutcome> {
@@ -164,43 +165,54 @@ export class RpcStarknetChain implements StarknetChain {
 
   events({ continuation, ...filter }: EventFilter): Promise<EventPage> {
     const { index, token } = readContinuation(continuation);
-    const ask = async (node: { index: number; client: RpcProvider }): Promise<EventPage> => {
-      const page = await node.client.getEvents({
+    const params = {
+      filter: {
         from_block: rpcBlockId(filter.fromBlock),
         to_block: rpcBlockId(filter.toBlock),
         ...(filter.address !== undefined && { address: toHex(filter.address) }),
         keys: (filter.keys ?? []).map((position) => position.map(toHex)),
         chunk_size: filter.limit,
         ...(token !== undefined && { continuation_token: token }),
-      });
+      },
+    };
+    const ask = async (node: { index: number; client: RpcClient }): Promise<EventPage> => {
+      const page = (await node.client.ask('starknet_getEvents', params)) as RpcEventPage;
       const next = page.continuation_token;
       return {
-        events: (page.events as readonly RpcEmittedEvent[]).map(readEmittedEvent),
+        events: page.events.map(readEmittedEvent),
         continuation: next === undefined ? undefined : `${node.index}:${next}`,
       };
     };
     return index === undefined ? this.#nodes.read(ask) : this.#nodes.readFrom(index, ask);
   }
 
-  #read<R>(ask: (provider: RpcProvider) => Promise<R>): Promise<R> {
-    return this.#nodes.read(({ client }) => ask(client));
+  /** An answer that cannot be read is the node's failure. */
+  #read<R>(method: string, params: object, read: (answer: unknown) => R): Promise<R> {
+    return this.#nodes.read(async ({ client }) => read(await client.read(method, params)));
   }
 
-  async #find<R>(missing: number, ask: (provider: RpcProvider) => Promise<R>): Promise<R | undefined> {
-    return this.#read(ask).catch((error: unknown) => {
+  #find<R>(missing: number, method: string, params: object, read: (answer: unknown) => R): Promise<R | undefined> {
+    return this.#read(method, params, read).catch((error: unknown) => {
       if (isCode(error, missing)) return undefined;
       throw error;
     });
   }
+
+  #findTransaction<R>(method: string, hash: bigint, read: (answer: unknown) => R): Promise<R | undefined> {
+    return this.#find(code.transactionNotFound, method, { transaction_hash: toHex(hash) }, read);
+  }
 }
 
-/** `getChainId` caches its first answer. */
-async function chainIdOf(provider: RpcProvider): Promise<bigint> {
-  const response = (await provider.channel.fetch('starknet_chainId')) as Response;
-  return BigInt(((await response.json()) as { result: string }).result);
+async function chainIdOf(client: RpcClient): Promise<bigint> {
+  return readFelt(await client.ask('starknet_chainId', []));
 }
 
-function rpcBlockId(block: BlockId) {
+function readFelt(answer: unknown): bigint {
+  if (typeof answer !== 'string') throw new TypeError('A felt is not a text.');
+  return BigInt(answer);
+}
+
+function rpcBlockId(block: BlockId | 'l1_accepted') {
   return typeof block === 'number' ? { block_number: block } : block;
 }
 
@@ -213,7 +225,7 @@ function readContinuation(text: string | undefined): { index?: number; token?: s
 }
 
 /** Safe to repeat: the same bytes, the same hash. After an unknown outcome a refusal proves nothing: it may be about this very transaction. */
-export async function sendOnce(nodes: Nodes<RpcProvider>, signed: SignedInvoke): Promise<SendOutcome> {
+export async function sendOnce(nodes: Nodes<RpcClient>, signed: SignedInvoke): Promise<SendOutcome> {
   const failures: string[] = [];
   let perhapsTaken = false;
   for (const node of nodes.inOrder()) {
@@ -231,6 +243,8 @@ export async function sendOnce(nodes: Nodes<RpcProvider>, signed: SignedInvoke):
   return { outcome: 'unknown', reason: failures.join('; ') };
 }
 
+const SEND = 'starknet_addInvokeTransaction';
+
 type Attempt = Exclude<SendOutcome, { outcome: 'unknown' }> | Failed;
 interface Failed {
   readonly outcome: 'failed';
@@ -238,16 +252,17 @@ interface Failed {
   readonly reason: string;
 }
 
-async function admissionFailure(nodes: Nodes<RpcProvider>, node: Node<RpcProvider>): Promise<Failed | undefined> {
+async function admissionFailure(nodes: Nodes<RpcClient>, node: Node<RpcClient>): Promise<Failed | undefined> {
   return nodes.admit(node).then(
     () => undefined,
     (error: unknown) => ({ outcome: 'failed', unclear: false, reason: nodeErrorText(error) }),
   );
 }
 
-async function attemptOn(node: Node<RpcProvider>, { hash, transaction }: SignedInvoke): Promise<Attempt> {
+async function attemptOn(node: Node<RpcClient>, { hash, transaction }: SignedInvoke): Promise<Attempt> {
   try {
-    const answer = (await node.client.invokeSignedTx(transaction)) as { transaction_hash: string };
+    const params = { invoke_transaction: transaction };
+    const answer = (await node.client.ask(SEND, params)) as { transaction_hash: string };
     if (BigInt(answer.transaction_hash) === hash) return { outcome: 'sent' };
     return { outcome: 'failed', unclear: true, reason: `${node.host} answered with another hash` };
   } catch (error) {
@@ -258,26 +273,4 @@ async function attemptOn(node: Node<RpcProvider>, { hash, transaction }: SignedI
     }
     return { outcome: 'failed', unclear: failureIn(error)?.unclear ?? true, reason: nodeErrorText(error) };
   }
-}
-
-export function toInvocation(raw: RawInvoke) {
-  const { l1_gas, l1_data_gas, l2_gas } = raw.resource_bounds;
-  const bounds = ({ max_amount, max_price_per_unit }: typeof l1_gas) => ({
-    max_amount: BigInt(max_amount),
-    max_price_per_unit: BigInt(max_price_per_unit),
-  });
-  return {
-    type: 'INVOKE' as const,
-    contractAddress: raw.sender_address,
-    calldata: raw.calldata,
-    signature: raw.signature,
-    version: raw.version,
-    nonce: raw.nonce,
-    tip: raw.tip,
-    paymasterData: raw.paymaster_data,
-    accountDeploymentData: raw.account_deployment_data,
-    nonceDataAvailabilityMode: raw.nonce_data_availability_mode,
-    feeDataAvailabilityMode: raw.fee_data_availability_mode,
-    resourceBounds: { l1_gas: bounds(l1_gas), l1_data_gas: bounds(l1_data_gas), l2_gas: bounds(l2_gas) },
-  };
 }
