@@ -92,17 +92,20 @@ export class RelayerFixture extends ChainFixture {
     return createRelayerSponsor({ ...this.deps, networks: this.networksWith(chain), pause, ...changes });
   }
 
-  runPass(chain: ChainChanges = {}, changes: Partial<RelayWorkerDeps> = {}): Promise<PassResult[]> {
+  /** `isSent` as in the job of a request that has sent: receipts come first. */
+  runPass(chain: ChainChanges = {}, changes: Partial<RelayWorkerDeps> = {}, isSent = false): Promise<PassResult[]> {
     const deps = { ...this.deps, networks: this.networksWith(chain), ...changes };
     return Promise.all(
-      deps.keys('development').map(({ address }) => processAccount(deps, 'development', padAddress(address))),
+      deps
+        .keys('development')
+        .map(({ address }) => processAccount(deps, 'development', padAddress(address), { isSent })),
     );
   }
 
   /** Runs passes until no relay is open; the clock advances between them. */
-  async finish(chain: ChainChanges = {}, changes: Partial<RelayWorkerDeps> = {}): Promise<void> {
+  async finish(chain: ChainChanges = {}, changes: Partial<RelayWorkerDeps> = {}, isSent = false): Promise<void> {
     for (let passes = 0; passes < MAX_PASSES; passes += 1) {
-      if ((await this.runPass(chain, changes)).every(({ open }) => !open)) return;
+      if ((await this.runPass(chain, changes, isSent)).every(({ open }) => !open)) return;
       this.clock.advance(1_000);
     }
     throw new Error(`Relays are open after ${MAX_PASSES} passes.`);

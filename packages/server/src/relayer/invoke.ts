@@ -279,7 +279,8 @@ async function storeRelay(tx: Db, deps: StoreDeps, order: RelayOrder, store: Sto
   const id = await insertRelay(tx, { ...about, ...place });
   if (id === undefined) throw new DuplicateRelayError();
   await store(tx, { id, hash: signed.hash });
-  await enqueue(tx, relayWorkerJob(environment, chainId, taken.account, new Date(now + SEND_AFTER_CRASH_MS)));
+  const runAt = new Date(now + SEND_AFTER_CRASH_MS);
+  await enqueue(tx, relayWorkerJob(environment, chainId, taken.account, { runAt, isSent: true }));
   return { id, account: taken.account, signed };
 }
 

@@ -157,7 +157,7 @@ async function send(
   const sent = await sendAttempt(db, chain, id, signed);
   // The nonce may be used by an unknown transaction: no other payment is made until the relay worker has seen.
   if (sent.outcome === 'refused' && sent.code === INVALID_NONCE) await markMissing(db, id);
-  await enqueue(db, relayWorkerJob(environment, chain.chainId, account));
+  await enqueue(db, relayWorkerJob(environment, chain.chainId, account, { isSent: sent.outcome === 'sent' }));
   return { ok: true, relayId: id, hash: signed.hash };
 }
 

@@ -334,10 +334,17 @@ function notSubmitted({ hash }: Relay): ApiError {
 
 export interface RelayWorkerPayload {
   readonly account: string;
+  /** A node took what there was to send: its receipts are read first. Another job of the account may take its place. */
+  readonly isSent?: boolean | undefined;
 }
 
-export function relayWorkerJob(environment: Environment, chainId: bigint, account: string, runAt?: Date): NewJob {
-  const payload: RelayWorkerPayload = { account };
+export function relayWorkerJob(
+  environment: Environment,
+  chainId: bigint,
+  account: string,
+  { runAt, isSent }: { readonly runAt?: Date; readonly isSent?: boolean | undefined } = {},
+): NewJob {
+  const payload: RelayWorkerPayload = { account, isSent };
   const queue = `relayer ${toHex(chainId)} ${account}`;
   return { task: relayWorkerTask(environment), payload, key: account, queue, isShared: true, ...(runAt && { runAt }) };
 }

@@ -138,7 +138,7 @@ class RelayerSponsor implements Sponsor {
       if (error instanceof QueueFullError) return false;
       throw error;
     });
-    await enqueue(db, relayWorkerJob(environment, chain.chainId, account));
+    await enqueue(db, relayWorkerJob(environment, chain.chainId, account, { isSent }));
     return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
   }
 

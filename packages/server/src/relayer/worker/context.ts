@@ -38,6 +38,9 @@ export async function openContext(
   return { db, crypto, outcomes, log, maxFeeFri, environment, chain, account, key, strk, at, time };
 }
 
+/** A request that stored a relay sends it within this time. */
+export const YOUNG_MS = 2_000;
+
 export const ageMs = ({ at }: AccountContext, since: Date): number => at.getTime() - since.getTime();
 
 export interface Attempt {

@@ -21,22 +21,23 @@ import {
   markSince,
   type OpenRelay,
   type RelayWorkerDeps,
+  YOUNG_MS,
 } from './context.ts';
 
-const READS_AT_ONCE = 8;
+/** They go in one request. */
+const READS_AT_ONCE = 50;
 /** Longer than a node shows nonces before receipts, or lags behind another. */
 const DISPLACED_AFTER_MS = 300_000;
+
+/** Until then a transaction that a node took may be missing at another. */
+const UNSEEN_AFTER_MS = 3_000;
+const WAITING_AFTER_MS = 30_000;
 
 /** `LATER`: not in a sealed block yet, or not readable now. `UNKNOWN`: the chain has none of its transactions. */
 type Inclusion = Included | 'LATER' | 'UNKNOWN';
 
 export async function recordIncluded(context: AccountContext, relays: readonly OpenRelay[]): Promise<boolean> {
-  const blocks = new Map<number, Promise<Block | undefined>>();
-  const blockAt = (number: number) => {
-    const block = blocks.get(number) ?? context.chain.block(number);
-    blocks.set(number, block);
-    return block;
-  };
+  const blockAt = blockReader(context);
   let ended = false;
   for (let start = 0; start < relays.length; start += READS_AT_ONCE) {
     const some = relays.slice(start, start + READS_AT_ONCE);
@@ -48,7 +49,48 @@ export async function recordIncluded(context: AccountContext, relays: readonly O
   return ended;
 }
 
+/**
+ * For relays that a node took a moment ago: reads receipts in the order of nonces up to the first that is in no block, in place of the
+ * account's nonces. False when there is a doubt that only a whole pass can settle.
+ */
+export async function recordSent(context: AccountContext, relays: readonly OpenRelay[]): Promise<boolean> {
+  if (relays.some((relay) => isDoubtful(context, relay))) return false;
+  // The newest block is likely the one of the first relay, and comes with its receipt.
+  const blockAt = blockReader(context, context.chain.block('latest'));
+  let size = 1;
+  for (let start = 0; start < relays.length; size = READS_AT_ONCE) {
+    const some = relays.slice(start, start + size);
+    const all = await Promise.all(some.map((relay) => readInclusion(context, relay, blockAt)));
+    for (const [index, found] of all.entries()) {
+      const relay = some[index] as OpenRelay;
+      if (found === 'LATER') return true;
+      if (found === 'UNKNOWN') return ageMs(context, relay.createdAt) < UNSEEN_AFTER_MS;
+      await endRelay(context, relay, found);
+    }
+    start += some.length;
+  }
+  return true;
+}
+
+function isDoubtful(context: AccountContext, relay: OpenRelay): boolean {
+  const { state, attempts, firstSince, missingSince, refusedSince, createdAt } = relay;
+  if (attempts.length > 1 || firstSince || missingSince || refusedSince) return true;
+  return ageMs(context, createdAt) >= (state === 'STORED' ? YOUNG_MS : WAITING_AFTER_MS);
+}
+
 type BlockAt = (number: number) => Promise<Block | undefined>;
+
+function blockReader({ chain }: AccountContext, latest?: Promise<Block | undefined>): BlockAt {
+  const blocks = new Map<number, Promise<Block | undefined>>();
+  const known = latest?.catch(() => undefined);
+  return async (number) => {
+    const newest = await known;
+    if (newest?.number === number) return newest;
+    const block = blocks.get(number) ?? chain.block(number);
+    blocks.set(number, block);
+    return block;
+  };
+}
 
 function readInclusion(context: AccountContext, relay: OpenRelay, blockAt: BlockAt): Promise<Inclusion> {
   return findInclusion(context, relay, blockAt).catch((error: unknown) => {

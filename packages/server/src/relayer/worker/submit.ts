@@ -24,11 +24,10 @@ import {
   reopen,
   sendAttempt,
 } from '../relay-store.ts';
-import { type AccountContext, ageMs, markSince, type OpenRelay } from './context.ts';
+import { type AccountContext, ageMs, markSince, type OpenRelay, YOUNG_MS } from './context.ts';
 
 /** Sequencers accept nonces up to 200 ahead; the rest is for requests that send at the same time. */
 const MAX_AHEAD = 150n;
-const YOUNG_MS = 2_000;
 /** A node that is behind shows false gaps. */
 const GAP_AFTER_MS = 10_000;
 const NONCE = 52;

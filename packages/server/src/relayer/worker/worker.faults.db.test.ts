@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { transferCall } from '../../../testing/chain.ts';
+import { newWallet, transferCall } from '../../../testing/chain.ts';
 import { RelayerFixture } from '../../../testing/relayer.ts';
-import { ChainUnavailableError } from '../../chains/node-fetch.ts';
+import { ChainUnavailableError, nodeUse } from '../../chains/node-fetch.ts';
 import type { OutcomeHandler } from '../outcome.ts';
 import { findRelay } from '../relay-store.ts';
 
@@ -14,50 +14,132 @@ beforeAll(async () => {
 });
 afterAll(() => relayers.stop());
 
-describe('when the node fails at a send, the money moves once and the relay ends as it truly did', () => {
-  it.each([
-    ['the answer is lost', { kind: 'lose-answer' }],
-    ['the transaction is forgotten', { kind: 'forget' }],
-    ['it is forgotten again and again', { kind: 'forget', count: 4 }],
-    ['the transaction is rejected', { kind: 'reject', reason: 'not today' }],
-    ['it is rejected again and again', { kind: 'reject', count: 4 }],
-    ['the node is unavailable', { kind: 'unavailable', method: SEND }],
-    ['the node is unavailable again and again', { kind: 'unavailable', method: SEND, count: 4 }],
-    ['the node has an internal error', { kind: 'error', method: SEND, code: -32603, message: 'Internal error' }],
-    ['the node is slow', { kind: 'slow', method: SEND, delayMs: 300 }],
-  ])('%s', async (_, fault) => {
-    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
-    const { sponsor, outcomes } = relayers;
-    const nonce = await relayers.nonce();
-    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
-    await relayers.sandbox.fault(fault);
-    const { id, hash } = await sponsor.sponsor(asked, nothing);
-    await relayers.finish();
-    expect(await relayers.balance(bob)).toBe(7n);
-    expect(await relayers.states()).toEqual(['SUCCEEDED']);
-    expect(outcomes).toMatchObject([{ relayId: id, result: 'SUCCEEDED', hash }]);
-    expect(await relayers.nonce()).toBe(nonce + 1n);
-  });
-});
+const passes = [
+  ['whole passes', false],
+  ['passes that read receipts first', true],
+] as const;
+
+describe.each(passes)(
+  '%s: when the node fails at a send, the money moves once and the relay ends as it truly did',
+  (_, isSent) => {
+    it.each([
+      ['the answer is lost', { kind: 'lose-answer' }],
+      ['the transaction is forgotten', { kind: 'forget' }],
+      ['it is forgotten again and again', { kind: 'forget', count: 4 }],
+      ['the transaction is rejected', { kind: 'reject', reason: 'not today' }],
+      ['it is rejected again and again', { kind: 'reject', count: 4 }],
+      ['the node is unavailable', { kind: 'unavailable', method: SEND }],
+      ['the node is unavailable again and again', { kind: 'unavailable', method: SEND, count: 4 }],
+      ['the node has an internal error', { kind: 'error', method: SEND, code: -32603, message: 'Internal error' }],
+      ['the node is slow', { kind: 'slow', method: SEND, delayMs: 300 }],
+    ])('%s', async (_, fault) => {
+      const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+      const { outcomes } = relayers;
+      const pause = async (ms: number) => {
+        relayers.clock.advance(ms);
+        await relayers.runPass({}, {}, isSent);
+      };
+      const sponsor = relayers.sponsorWith({ pause });
+      const nonce = await relayers.nonce();
+      const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+      await relayers.sandbox.fault(fault);
+      const { id, hash } = await sponsor.sponsor(asked, nothing);
+      await relayers.finish({}, {}, isSent);
+      expect(await relayers.balance(bob)).toBe(7n);
+      expect(await relayers.states()).toEqual(['SUCCEEDED']);
+      expect(outcomes).toMatchObject([{ relayId: id, result: 'SUCCEEDED', hash }]);
+      expect(await relayers.nonce()).toBe(nonce + 1n);
+    });
+  },
+);
+
+const READ_FAULTS = [
+  ['unavailable', { kind: 'unavailable', count: 6 }],
+  ['out of order', { kind: 'error', code: -32603, message: 'Internal error', count: 6 }],
+  ['behind', { kind: 'stale', blocks: 1, count: 9 }],
+  ['behind in receipts alone', { kind: 'stale', blocks: 1, count: 3, method: 'starknet_getTransactionReceipt' }],
+] as const;
 
 describe('when the node fails while a relay is followed, its state waits for the truth', () => {
   it.each([
-    ['unavailable', { kind: 'unavailable', count: 6 }],
-    ['out of order', { kind: 'error', code: -32603, message: 'Internal error', count: 6 }],
-    ['behind', { kind: 'stale', blocks: 1, count: 9 }],
-    ['behind in receipts alone', { kind: 'stale', blocks: 1, count: 3, method: 'starknet_getTransactionReceipt' }],
-    ['behind in nonces alone', { kind: 'stale', blocks: 1, count: 4, method: 'starknet_getNonce' }],
-  ])('the node is %s', async (_, fault) => {
+    ...READ_FAULTS.map(([name, fault]) => [name, fault, false] as const),
+    ['behind in nonces alone', { kind: 'stale', blocks: 1, count: 4, method: 'starknet_getNonce' }, false] as const,
+    ...READ_FAULTS.map(([name, fault]) => [`${name}, and receipts come first`, fault, true] as const),
+  ])('the node is %s', async (_, fault, isSent) => {
     const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, outcomes } = relayers;
     const { hash } = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
     await relayers.sandbox.fault(fault);
-    await relayers.runPass();
+    await relayers.runPass({}, {}, isSent);
     expect(await relayers.states()).toEqual(['SENT']);
-    await relayers.finish();
+    await relayers.finish({}, {}, isSent);
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
     expect(outcomes).toMatchObject([{ result: 'SUCCEEDED', hash }]);
     expect(await relayers.balance(bob)).toBe(7n);
+  });
+
+  it('a transaction that no node has any more is sent again, although a node took it', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { sponsor, outcomes } = relayers;
+    const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]);
+    await relayers.sandbox.fault({ kind: 'forget' });
+    const { hash } = await sponsor.sponsor(asked, nothing);
+    await relayers.runPass({}, {}, true);
+    expect([await relayers.states(), await relayers.balance(bob)]).toEqual([['SENT'], 0n]);
+    relayers.clock.advance(3_000);
+    await relayers.finish({}, {}, true);
+    expect(outcomes).toMatchObject([{ result: 'SUCCEEDED', hash }]);
+    expect(await relayers.balance(bob)).toBe(7n);
+  });
+
+  it('one that waits in the open block is left alone, and ends with it', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { sponsor, outcomes } = relayers;
+    await relayers.sandbox.holdBlocks();
+    await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    relayers.clock.advance(10_000);
+    const asked = nodeUse.requests;
+    expect(await relayers.runPass({}, {}, true)).toEqual([{ open: true, nextPassMs: 1_000 }]);
+    expect([await relayers.states(), nodeUse.requests - asked]).toEqual([['SENT'], 1]);
+    await relayers.sandbox.mine();
+    await relayers.finish({}, {}, true);
+    expect(outcomes).toMatchObject([{ result: 'SUCCEEDED' }]);
+  });
+});
+
+describe('requests to the node, from the preparation to the stored outcome, once the service runs', () => {
+  const requestsOf = async (work: () => Promise<unknown>) => {
+    const before = nodeUse.requests;
+    await work();
+    await relayers.finish({}, {}, true);
+    return nodeUse.requests - before;
+  };
+
+  it('of a sponsored transfer are four at most, those of a wallet five', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { sponsor } = relayers;
+    const transfer = async () =>
+      sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
+    const wallet = async () => sponsor.sponsor(await newWallet().prepared(sponsor, [], { deploy: true }), nothing);
+    await requestsOf(transfer);
+    expect(await requestsOf(transfer)).toBeLessThanOrEqual(4);
+    expect(await requestsOf(wallet)).toBeLessThanOrEqual(5);
+    expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED', 'SUCCEEDED']);
+  });
+
+  it('of many transfers are two each, and four for all of them together', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { sponsor } = relayers;
+    const asked = await Promise.all(
+      Array.from({ length: 12 }, () => payer.prepared(sponsor, [transferCall('USDC', bob, 1n)])),
+    );
+    const first = asked.pop();
+    if (first) await requestsOf(() => sponsor.sponsor(first, nothing));
+    const requests = await requestsOf(async () => {
+      for (const each of asked) await sponsor.sponsor(each, nothing);
+    });
+    expect(requests).toBeLessThanOrEqual(2 * asked.length + 4);
+    expect(await relayers.balance(bob)).toBe(12n);
   });
 });
 

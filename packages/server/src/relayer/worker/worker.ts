@@ -12,7 +12,7 @@ import {
   openRelays,
   type RelayWorkerDeps,
 } from './context.ts';
-import { recheckUnexecuted, recordIncluded } from './reconcile.ts';
+import { recheckUnexecuted, recordIncluded, recordSent } from './reconcile.ts';
 import { submitPending } from './submit.ts';
 
 /** Shorter than a block time: callers wait for the outcome. */
@@ -31,13 +31,21 @@ export async function processAccount(
   deps: RelayWorkerDeps,
   environment: Environment,
   account: string,
+  { isSent = false }: Pick<RelayWorkerPayload, 'isSent'> = {},
 ): Promise<PassResult> {
   const context = await openContext(deps, environment, account);
+  const isClear = isSent && (await runShortPass(context).catch((error: unknown) => logFailure(context, error)));
   const progressed =
-    (await hasDueRelays(context)) && (await runPass(context).catch((error: unknown) => logFailure(context, error)));
+    !isClear &&
+    (await hasDueRelays(context)) &&
+    (await runPass(context).catch((error: unknown) => logFailure(context, error)));
   if (await hasDueRelays(context)) return { open: true, nextPassMs: progressed ? 0 : POLL_MS };
   const dueMs = await nextDueMs(context);
   return dueMs === undefined ? { open: false, nextPassMs: 0 } : { open: true, nextPassMs: dueMs };
+}
+
+async function runShortPass(context: AccountContext): Promise<boolean> {
+  return recordSent(context, await openRelays(context, { limit: MAX_RECORDED }));
 }
 
 async function runPass(context: AccountContext): Promise<boolean> {
@@ -102,11 +110,12 @@ export function relayerJobs(deps: RelayerJobDeps): { handlers: JobHandlers; recu
 }
 
 function relayWorkerHandler(deps: RelayerJobDeps, environment: Environment): JobHandler<RelayWorkerPayload> {
-  return async ({ account }) => {
+  return async ({ account, isSent }) => {
     const { chain } = deps.networks.starknet(environment);
-    const { open, nextPassMs } = await processAccount(deps, environment, account);
+    const { open, nextPassMs } = await processAccount(deps, environment, account, { isSent });
     if (!open) return;
-    await enqueue(deps.db, relayWorkerJob(environment, chain.chainId, account, new Date(Date.now() + nextPassMs)));
+    const runAt = new Date(Date.now() + nextPassMs);
+    await enqueue(deps.db, relayWorkerJob(environment, chain.chainId, account, { runAt, isSent }));
   };
 }
 
