@@ -32,7 +32,15 @@ export type SessionState = (typeof sessionStates)[number];
 export const txStatuses = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED', 'CANCELLED'] as const;
 export type TxStatus = (typeof txStatuses)[number];
 
-export const txTypes = ['SEND', 'RECEIVE', 'CONTRACT_CALL', 'SKU_PURCHASE'] as const;
+export const txTypes = [
+  'SEND',
+  'RECEIVE',
+  'CONTRACT_CALL',
+  'SKU_PURCHASE',
+  'SHIELD',
+  'UNSHIELD',
+  'PRIVATE_TRANSFER',
+] as const;
 export type TxType = (typeof txTypes)[number];
 
 export const txSubTypes = ['TRANSFER', 'MULTICALL', 'SESSION'] as const;

@@ -232,6 +232,7 @@ describe('the configuration', () => {
     expect(pool({})).toEqual({
       address: TONGO_USDC,
       token: 'USDC',
+      isSponsored: true,
       terms: { fee: 4n * 10n ** 18n, shieldPaused: true, lagBlocks: 12 },
     });
     expect(pool({ PRIVATE_BALANCE: 'paused' })?.terms.shieldPaused).toBe(true);

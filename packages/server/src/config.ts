@@ -339,7 +339,9 @@ function readPool(read: VariableReader, network: LiveNetwork): LiveStarknet['poo
   if (!place && (mode === 'open' || mode === 'paused')) {
     read.refuse('PRIVATE_BALANCE', 'needs a pool: mainnet has one, a network file names it in pool');
   }
-  return place && mode !== 'off' ? { ...place, terms: { fee, lagBlocks, shieldPaused: mode !== 'open' } } : undefined;
+  if (!place || mode === 'off') return undefined;
+  const isSponsored = read.text('PAYMASTER_URL') === undefined;
+  return { ...place, isSponsored, terms: { fee, lagBlocks, shieldPaused: mode !== 'open' } };
 }
 
 /** Circle has a service of its own for test networks. */

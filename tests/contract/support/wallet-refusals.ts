@@ -1,5 +1,5 @@
 import { classes, toHex } from '@svc/starknet';
-import { Owner } from '../../support/app.ts';
+import { hashOf, Owner } from '../../support/app.ts';
 import {
   type ExampleData,
   type Signed,
@@ -8,6 +8,7 @@ import {
   type TypedData,
   upgradeBody,
 } from '../../support/examples.ts';
+import { PrivateAccount, poolCall, setTerms } from '../../support/private-pool.ts';
 import {
   FORGETFUL,
   type MakeRefusal,
@@ -172,6 +173,30 @@ async function ofComingWallet({ app, sandbox, user }: ExampleData): Promise<Sign
   return signedTransfer(app, owner, 1n);
 }
 
+const preparedFor =
+  (operation: string, terms: object): MakeRefusal =>
+  async ({ data: { sandbox, owner } }) => {
+    await setTerms(sandbox, terms);
+    return { body: { publicKey: owner.address, calls: [poolCall(operation, [])] } };
+  };
+
+/** Signed under no terms, sent under these. */
+const shieldUnder =
+  (terms: object, { isSecond = false, claimed }: { isSecond?: boolean; claimed?: bigint } = {}): MakeRefusal =>
+  async ({ data: { app, sandbox, user } }) => {
+    const owner = new Owner();
+    await app.createWallet(owner, user);
+    await sandbox.faucet(owner.address, 'USDC', '1');
+    const account = new PrivateAccount(sandbox, owner);
+    if (isSecond) {
+      await setTerms(sandbox, terms);
+      hashOf(await app.execute(owner, await account.shield([1n])));
+    } else await setTerms(sandbox, {});
+    const typedData = await app.prepare(owner.address, await account.shield([1n], claimed));
+    await setTerms(sandbox, terms);
+    return { body: { publicKey: owner.address, typedData, userSignature: owner.sign(typedData) } };
+  };
+
 const TOO_MUCH = 10n ** 12n;
 
 export const transactionRefusals: RefusalsOf = {
@@ -185,10 +210,18 @@ export const transactionRefusals: RefusalsOf = {
       headers: context.callers.user,
     }),
   },
-  prepareTypedData: { sponsorship_not_allowed: fromThrifty('approve') },
+  prepareTypedData: {
+    sponsorship_not_allowed: fromThrifty('approve'),
+    shield_paused: preparedFor('fund', { shieldPaused: true }),
+    pool_fee_unpaid: preparedFor('rollover', { fee: '4' }),
+  },
   executeSponsoredTransaction: {
     sponsorship_limit_reached: fromThrifty('transfer'),
     sponsorship_not_allowed: fromThrifty('approval'),
+    shield_paused: shieldUnder({ shieldPaused: true }),
+    pool_fee_unpaid: shieldUnder({ fee: '4' }),
+    pool_busy: shieldUnder({ lagBlocks: 12 }, { isSecond: true }),
+    proof_rejected: shieldUnder({}, { claimed: 2n }),
     invalid_typed_data: executionWith(() => ({ typedData: NONSENSE })),
     typed_data_expired: executionWith(lateExecution),
     invalid_signature: executionWith(() => ({ userSignature: ['0x1', '0x2'] })),

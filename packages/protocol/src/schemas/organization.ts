@@ -100,9 +100,14 @@ export const PrivateBalanceTerms = Type.Object(
     token: ChainTokenName,
     tokenAddress: Type.String(),
     fee: Type.String({ description: 'Of an operation, in FRI (10^-18 STRK); shields of one transaction pay once' }),
-    feePayment: Type.Object(
-      { entrypoint: OneOf(['approve', 'transfer']), to: Type.String() },
-      { description: 'The call of the STRK contract, with the address and the fee, that goes before an operation' },
+    feePayment: Nullable(
+      Type.Object(
+        { entrypoint: OneOf(['approve', 'transfer']), to: Type.String() },
+        {
+          description:
+            'The call of the STRK contract, with address and fee, that goes before an operation; null where none is needed',
+        },
+      ),
     ),
     shieldPaused: Type.Boolean(),
     lagBlocks: Type.Integer({ description: "An account's next operation waits for so many blocks and one more" }),

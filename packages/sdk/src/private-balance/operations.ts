@@ -272,7 +272,7 @@ const ENTRYPOINTS = { shield: 'fund', unshield: 'withdraw', transfer: 'transfer'
 /** The fee, and for a shield the allowance of exactly its tokens. */
 async function fundingCalls(client: Client, pool: Pool, operation: Operation): Promise<ContractCall[]> {
   const calls: ContractCall[] = [];
-  if (pool.fee > 0n) {
+  if (pool.fee > 0n && pool.feePayment) {
     const { address } = await tokenOf(client, { token: 'STRK' });
     const { entrypoint, to } = pool.feePayment;
     calls.push({ contractAddress: toHex(address), entrypoint, calldata: [to, ...encodeU256(pool.fee)] });

@@ -54,7 +54,8 @@ export interface Pool extends PoolFacts {
   readonly decimals: number;
   /** In 10^-18 STRK. */
   readonly fee: bigint;
-  readonly feePayment: { readonly entrypoint: 'approve' | 'transfer'; readonly to: bigint };
+  /** Null: the sponsor pays the fee by itself. */
+  readonly feePayment: { readonly entrypoint: 'approve' | 'transfer'; readonly to: bigint } | null;
   readonly shieldPaused: boolean;
   readonly lagBlocks: number;
 }
@@ -77,12 +78,13 @@ export async function openPool(client: Client): Promise<Pool> {
   const chainId = await chainIdOf(client);
   requireTrustedPool(client.trust, chainId, address);
   const { address: tokenAddress, decimals } = await tokenOf(client, { token });
-  if (!/^\d{1,40}$/.test(fee) || !['approve', 'transfer'].includes(feePayment?.entrypoint)) throw invalidTerms();
+  const isKnown = feePayment === null || ['approve', 'transfer'].includes(feePayment?.entrypoint);
+  if (!/^\d{1,40}$/.test(fee) || !isKnown) throw invalidTerms();
   if (!Number.isSafeInteger(lagBlocks) || lagBlocks < 0) throw invalidTerms();
   return {
     ...(await factsOf(client, address, tokenAddress)),
     ...{ chainId, address, token, tokenAddress, decimals, fee: BigInt(fee), lagBlocks },
-    feePayment: { entrypoint: feePayment.entrypoint, to: readStated(feePayment.to) },
+    feePayment: feePayment && { entrypoint: feePayment.entrypoint, to: readStated(feePayment.to) },
     shieldPaused: shieldPaused !== false,
   };
 }

@@ -20,14 +20,18 @@ export interface PoolPlace {
 /** Of a live network. Tongo's contract asks nothing, so the service asks when it relays. */
 export interface PoolSettings extends PoolPlace {
   readonly terms: PoolTerms;
+  /** False: a paymaster pays for gas alone, so wallets pay the fee. */
+  readonly isSponsored: boolean;
 }
 
 export interface PrivatePool {
   readonly address: StarknetAddress;
   readonly token: ChainToken;
   readonly tokenAddress: string;
-  /** The call of the STRK contract, among those that the wallet signs, that pays the fee. */
-  readonly feePayment: { readonly entrypoint: 'approve' | 'transfer'; readonly to: StarknetAddress };
+  /** The call of the STRK contract, among those that the wallet signs, that pays the fee. Null: none is needed. */
+  readonly feePayment: { readonly entrypoint: 'approve' | 'transfer'; readonly to: StarknetAddress } | null;
+  /** To whom the sponsor sends the fee beside the execution: its recipient, or a wallet that pays it on. */
+  sponsorPays(wallet: StarknetAddress): StarknetAddress | undefined;
   /** Whether the contract refuses by itself what does not keep the terms. */
   readonly isStrict: boolean;
   /** Undefined: the contract is not there. */
@@ -39,13 +43,20 @@ export const TONGO_USDC = '0x0415f2c3b16cc43856a0434ed151888a5797b6a22492ea6fd41
 export const mainnetPool: PoolPlace = { address: TONGO_USDC, token: 'USDC' };
 
 export function livePool(
-  { address, token, terms }: PoolSettings,
+  { address, token, terms, isSponsored }: PoolSettings,
   tokens: readonly Token[],
   paymentAddress: StarknetAddress,
 ): PrivatePool {
   const tokenAddress = addressOfToken(tokens, token);
-  const feePayment = { entrypoint: 'transfer', to: paymentAddress } as const;
-  return { address, token, tokenAddress, feePayment, isStrict: false, terms: async () => terms };
+  return {
+    address,
+    token,
+    tokenAddress,
+    feePayment: isSponsored ? null : { entrypoint: 'transfer', to: paymentAddress },
+    sponsorPays: () => (isSponsored ? paymentAddress : undefined),
+    isStrict: false,
+    terms: async () => terms,
+  };
 }
 
 /** The contract has the terms, which `POST /sandbox/starknet/pool` sets. */
@@ -56,6 +67,7 @@ export function sandboxPool(chain: Pick<StarknetChain, 'call'>, tokens: readonly
     token,
     tokenAddress: addressOfToken(tokens, token),
     feePayment: { entrypoint: 'approve', to: address },
+    sponsorPays: (wallet) => wallet,
     isStrict: true,
     terms: async () => {
       const answer = await chain.call({ to: BigInt(address), entrypoint: 'get_terms' }, 'pre_confirmed');

@@ -90,6 +90,8 @@ export interface IndexedChain {
   readonly chain: StarknetChain;
   readonly chainId: string;
   readonly tokens: ReadonlyMap<bigint, Token>;
+  /** The address of the private pool. */
+  readonly pool?: string | undefined;
 }
 
 export interface IndexerContext extends IndexedChain {
@@ -100,7 +102,7 @@ export interface IndexerContext extends IndexedChain {
 }
 
 export function indexedChain(networks: Pick<Networks, 'starknet'>, environment: Environment): IndexedChain {
-  const { chain, tokens: known } = networks.starknet(environment);
+  const { chain, tokens: known, pool } = networks.starknet(environment);
   const tokens = known.map((token) => [BigInt(token.address ?? 0), token] as const);
-  return { environment, chain, chainId: toHex(chain.chainId), tokens: new Map(tokens) };
+  return { environment, chain, chainId: toHex(chain.chainId), tokens: new Map(tokens), pool: pool?.address };
 }

@@ -66,7 +66,7 @@ async function begin(context: IndexerContext, head: number): Promise<boolean> {
 
 /** Transfers and cursor in one transaction. False when another process was faster. */
 export function storeBlocks(context: IndexerContext, cursor: BlockRef, scanned: Scanned): Promise<boolean> {
-  const { db, chain, chainId, environment, watcher, now } = context;
+  const { db, chain, chainId, environment, watcher, now, pool } = context;
   const { end, blocks, transfers, wallets, watched } = scanned;
   const owned = transfers.flatMap((transfer) => {
     const owner = wallets.get(transfer.to);
@@ -75,7 +75,7 @@ export function storeBlocks(context: IndexerContext, cursor: BlockRef, scanned: 
   return db.tx(async (tx) => {
     if (!(await moveCursor(tx, chainId, cursor, end))) return false;
     await storeBlockHashes(tx, chainId, blocks.slice(-MAX_STORED_BLOCKS));
-    const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: true };
+    const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: true, pool };
     const { ids, added } = await storeTransfers(tx, place, owned);
     const above = await recordsAbove(tx, environment, 'STARKNET', cursor.number);
     const passed = above.filter(({ blockNumber = 0 }) => blockNumber <= end.number);

@@ -33,7 +33,11 @@ export async function storeTransfers(
   await detachEvents(tx, displaced, known);
   for (const [{ transfer }, record] of records) await confirm(tx, transfer, record);
   await deleteUnconfirmed(tx, [...known]);
-  const missing = owned.filter((one) => !records.has(one));
+  const missing = await withoutPoolFees(
+    tx,
+    place,
+    owned.filter((one) => !records.has(one)),
+  );
   const stored = await insertRecords(
     tx,
     missing.map((one) => recordOf(one, place.wallets)),
@@ -41,6 +45,27 @@ export async function storeTransfers(
   );
   const added = new Set(stored.map(({ id }) => id));
   return { ids: new Set([...known, ...added]), added };
+}
+
+/** The sponsor's STRK that the wallet pays on to the pool in the same transaction is no income. */
+async function withoutPoolFees(
+  tx: Db,
+  { chainId }: HistoryScope,
+  owned: readonly OwnedTransfer<TimedTransfer>[],
+): Promise<readonly OwnedTransfer<TimedTransfer>[]> {
+  const strk = owned.filter(({ transfer }) => transfer.known.token === 'STRK');
+  if (strk.length === 0) return owned;
+  const rows = await tx.rows<{ hash: string; account: string; fee: string }>(sql`
+    select attempt.hash, relays.account, relays.pool_fee as fee
+      from relay_attempts as attempt join relays on relays.id = attempt.relay_id
+     where attempt.chain_id = ${toHex(chainId)} and relays.pool_fee > 0 and relays.account is not null
+       and attempt.hash = any(${strk.map(({ transfer }) => toHex(transfer.transactionHash))}::text[])`);
+  const isFee = ({ transfer }: OwnedTransfer) =>
+    rows.some(({ hash, account, fee }) => {
+      const isPaid = transfer.from === BigInt(account) && transfer.amount === BigInt(fee);
+      return isPaid && transfer.transactionHash === BigInt(hash);
+    });
+  return owned.filter((one) => one.transfer.known.token !== 'STRK' || !isFee(one));
 }
 
 /** The chain decides about receives, and about sends made elsewhere that had failed. Other records are ended by their own jobs. */
@@ -109,6 +134,8 @@ export interface HistoryScope {
   readonly wallets: Wallets;
   /** All transfers of each block are given, so that of equal ones none is missing. */
   readonly wholeBlocks: boolean;
+  /** Pays what wallets take out of it. */
+  readonly pool?: string | undefined;
   /** Transfers in higher blocks are new to everyone; others are history. Undefined: all are new. */
   readonly newsAbove?: number | undefined;
 }
@@ -153,12 +180,13 @@ export async function knownRecords<T extends OwnedTransfer>(
 /** Records with the hash of another attempt of the same relay: its fee was bumped, or it has to end again. */
 async function recordsOfItsRelay(
   reads: Reads,
-  { chainId, wallets }: HistoryScope,
+  { chainId, wallets, pool = '0x0' }: HistoryScope,
   unknown: OwnedTransfer | undefined,
 ): Promise<TransactionRecord[]> {
   if (!unknown) return [];
   const { transfer, owner } = unknown;
-  if (wallets.get(transfer.from)?.organizationId !== owner.organizationId) return [];
+  const isOwn = wallets.get(transfer.from)?.organizationId === owner.organizationId;
+  if (!isOwn && transfer.from !== BigInt(pool)) return [];
   const relay = await findRelayByHash(reads, chainId, transfer.transactionHash);
   const records = relay ? await recordsOfRelay(reads, relay.id) : [];
   return records.filter(({ transactionHash }) => transactionHash !== toHex(transfer.transactionHash));

@@ -74,10 +74,10 @@ async function addMissing(
   placed: readonly PlacedTransfer[],
   { limit, sequencers }: { limit: number; sequencers: Set<bigint> },
 ): Promise<number> {
-  const { chain, chainId, environment } = indexed;
+  const { chain, chainId, environment, pool } = indexed;
   const parties = placed.flatMap(({ from, to }) => [from, to]);
   const wallets = await ownWallets(db.reads, environment, parties);
-  const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: false };
+  const place = { environment, chainId: chain.chainId, wallets, wholeBlocks: false, pool };
   const owned = placed.map((transfer) => ({ transfer, owner: wallet }));
   const { records } = await knownRecords(db.reads, place, owned);
   const missing = owned.filter((one) => !records.has(one)).map(({ transfer }) => transfer);

@@ -360,3 +360,41 @@ describe('transactions that revert after a good estimate', () => {
     expect(minutes).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60]);
   });
 });
+
+describe("the private pool's fee", () => {
+  const FEE = 4n * 10n ** 18n;
+  const withFee = async (payer: TestWallet) => {
+    const poolFee = { fri: FEE, payment: transferCall('STRK', relayers.newAddress(), FEE) };
+    return transferOf(payer, { poolFee });
+  };
+
+  it('counts besides the bound while it is under way, and besides the fee when it was paid', async () => {
+    const payer = await relayers.begin();
+    await relayers.sandbox.holdBlocks();
+    const { hash } = await relayers.sponsor.sponsor(await withFee(payer), nothing);
+    expect(await used()).toMatchObject({ fri: (await boundOf(hash)) + FEE, transactions: 1 });
+    await relayers.sandbox.mine();
+    await relayers.finish();
+    const { fee = 0n } = (await relayers.chain.receipt(hash)) ?? {};
+    expect(await used()).toMatchObject({ fri: fee + FEE, transactions: 1 });
+    expect(await relayRow()).toMatchObject({ fee: String(fee), budget_fri: String(fee + FEE) });
+  });
+
+  it('counts no more when the transaction reverted: nothing but gas was paid', async () => {
+    const payer = await relayers.begin();
+    const asked = await withFee(payer);
+    await relayers.sandbox.fault({ kind: 'revert', reason: 'out of luck' });
+    const { hash } = await relayers.sponsor.sponsor(asked, nothing);
+    await relayers.finish();
+    const { fee = 0n } = (await relayers.chain.receipt(hash)) ?? {};
+    expect(await used()).toMatchObject({ fri: fee, transactions: 1 });
+  });
+
+  it('is refused with the limit before anything is stored or sent', async () => {
+    const payer = await relayers.begin();
+    const sponsor = relayers.sponsorWith(limitsOf({ userDailyFri: FEE }));
+    await expect(sponsor.sponsor(await withFee(payer), nothing)).rejects.toMatchObject(refusedBy('userDailyStrk'));
+    expect(await relayers.states()).toEqual([]);
+    expect((await used()).fri).toBe(0n);
+  });
+});

@@ -165,19 +165,26 @@ export interface Cost {
   /** Whether it counts as a transaction of the user: not where nothing was executed and nothing paid. */
   readonly counts: boolean;
   readonly reverted: boolean;
+  /** Whether the private pool's fee was paid, or still can be. */
+  readonly paysPool?: boolean;
 }
 
 /** The relay is locked. Repeating it, also with another cost after a reorganisation, leaves the budgets exact. */
-export async function correctBudget(tx: Db, relayId: string, { fri, counts, reverted }: Cost): Promise<void> {
+export async function correctBudget(
+  tx: Db,
+  relayId: string,
+  { fri, counts, reverted, paysPool = false }: Cost,
+): Promise<void> {
+  const cost = sql`(${fri}::numeric + case when ${paysPool}::boolean then pool_fee else 0 end)`;
   await tx.run(sql`
     with before as materialized (
-      select organization_id, environment, external_user_id, budget_day, ${fri}::numeric - budget_fri as fri,
+      select organization_id, environment, external_user_id, budget_day, ${cost} - budget_fri as fri,
              ${Number(counts)}::integer - budget_transactions as transactions,
              case kind when 'wallet' then ${Number(counts)}::integer - budget_transactions else 0 end as wallets,
              ${reverted}::boolean::integer - reverted::integer as reverts
         from relays where id = ${relayId} and budget_day is not null
     ), relay as (
-      update relays set budget_fri = ${fri}::numeric, budget_transactions = ${Number(counts)}::integer, reverted = ${reverted}
+      update relays set budget_fri = ${cost}, budget_transactions = ${Number(counts)}::integer, reverted = ${reverted}
        where id = ${relayId} and budget_day is not null
     ), environment_day as (
       update sponsored_days as known
@@ -204,6 +211,6 @@ export async function correctBudget(tx: Db, relayId: string, { fri, counts, reve
 /** A raised fee counts at once, also beyond a limit: a nonce that was taken has to be used. */
 export async function raiseBudget(tx: Db, relayId: string, fri: bigint): Promise<void> {
   const row = await tx.one<{ reverted: boolean }>(sql`
-    select reverted from relays where id = ${relayId} and budget_fri < ${fri}::numeric`);
-  if (row) await correctBudget(tx, relayId, { fri, counts: true, reverted: row.reverted });
+    select reverted from relays where id = ${relayId} and budget_fri < ${fri}::numeric + pool_fee`);
+  if (row) await correctBudget(tx, relayId, { fri, counts: true, reverted: row.reverted, paysPool: true });
 }

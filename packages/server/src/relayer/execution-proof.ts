@@ -196,5 +196,6 @@ export async function executionOfRelay(
   }
   const execution = decodeOutsideExecution(calls.at(-1)?.calldata ?? [])?.execution;
   if (!execution) throw new Error(`The execution of the relay ${id} cannot be read.`);
-  return { relayId: id, wallet, execution, deploys: calls.length > 1, notAfter, fromBlock: undefined };
+  const deploys = calls.some(({ to }) => to === UDC_ADDRESS || to === LEGACY_UDC_ADDRESS);
+  return { relayId: id, wallet, execution, deploys, notAfter, fromBlock: undefined };
 }

@@ -200,17 +200,18 @@ function strk(fri: bigint): string {
 const NOT_UNIQUE = 0n;
 
 /** Without a signature there is nothing to execute: the account is deployed alone. */
-export function relayedCalls({ account, deployment, execution, signature }: Sponsorship): Call[] {
+export function relayedCalls({ account, deployment, execution, signature, poolFee }: Sponsorship): Call[] {
   const execute = {
     to: account,
     selector: selector('execute_from_outside_v2'),
     calldata: encodeOutsideExecution(execution, signature),
   };
-  if (!deployment) return [execute];
+  const paid = poolFee ? [poolFee.payment] : [];
+  if (!deployment) return [...paid, execute];
   const { classHash, salt, constructorCalldata } = deployment;
   const calldata = [classHash, salt, NOT_UNIQUE, ...encodeArray(constructorCalldata)];
   const deploy = { to: UDC_ADDRESS, selector: selector('deploy_contract'), calldata };
-  return signature.length === 0 ? [deploy] : [deploy, execute];
+  return signature.length === 0 ? [deploy] : [...paid, deploy, execute];
 }
 
 export function fillerCalls(account: bigint, strk: bigint): Call[] {
@@ -228,6 +229,7 @@ export interface RelayOrder {
   readonly notAfter: Date;
   readonly calls: readonly Call[];
   readonly fee: Fee;
+  readonly poolFri?: bigint | undefined;
   readonly user?: SponsoredUser | undefined;
 }
 
@@ -264,7 +266,8 @@ async function storeRelay(tx: Db, deps: StoreDeps, order: RelayOrder, store: Sto
   const { environment, chainId, keys, calls } = order;
   const now = deps.now?.() ?? Date.now();
   const accounts = keys.map(({ address }) => padAddress(address));
-  const maxFee = maxFeeOf(order.fee);
+  const { poolFri = 0n } = order;
+  const maxFee = maxFeeOf(order.fee) + poolFri;
   const budget = await reserve(tx, deps, order, maxFee, new Date(now));
   // The insertion below would wait for an outcome of the duplicate, which waits for the budget that this transaction holds.
   if (budget && (await findRelayByPurpose(tx, chainId, order.purpose))) throw new DuplicateRelayError();
@@ -274,7 +277,18 @@ async function storeRelay(tx: Db, deps: StoreDeps, order: RelayOrder, store: Sto
   const transaction = { chainId, sender: key.address, nonce: taken.nonce, calls };
   const signed = await signTransaction(deps.crypto, key, transaction, order.fee);
   const { kind, purpose, messageHash, wallet, notAfter } = order;
-  const about = { environment, chainId, kind, purpose, messageHash, wallet, notAfter, user: order.user, budget };
+  const about = {
+    environment,
+    chainId,
+    kind,
+    purpose,
+    messageHash,
+    wallet,
+    notAfter,
+    user: order.user,
+    budget,
+    poolFri,
+  };
   const place = { account: taken.account, nonce: taken.nonce, calls, attempt: 'FIRST', signed } as const;
   const id = await insertRelay(tx, { ...about, ...place });
   if (id === undefined) throw new DuplicateRelayError();

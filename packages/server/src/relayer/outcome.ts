@@ -63,6 +63,7 @@ export async function storeOutcome(
   };
   const fri = own?.receipt.fee ?? 0n;
   const reverted = own?.filler === false && own.receipt.status === 'REVERTED';
+  const paysPool = own?.filler === false && own.receipt.status !== 'REVERTED';
   const from = await lockState(tx, relay.id);
   if (!isOpen(from)) return false;
   const set = sql`hash = coalesce(${outcome.hash === undefined ? null : toHex(outcome.hash)}, hash),
@@ -72,7 +73,8 @@ export async function storeOutcome(
   await changeState(tx, relay.id, { from, to: outcome.result, set });
   // Before the rows of the handlers, as where a relay is stored.
   if (executesForOthers(relay.kind)) {
-    await correctBudget(tx, relay.id, { fri, counts: outcome.result !== 'VOIDED' || fri > 0n, reverted });
+    const counts = outcome.result !== 'VOIDED' || fri > 0n;
+    await correctBudget(tx, relay.id, { fri, counts, reverted, paysPool });
   }
   if (relay.kind !== 'gap') await outcomes[relay.kind](tx, { ...outcome, kind: relay.kind });
   return true;

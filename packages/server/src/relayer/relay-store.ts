@@ -95,6 +95,7 @@ export interface NewRelay {
   readonly signed: SignedInvoke;
   readonly user?: SponsoredUser | undefined;
   readonly budget?: BudgetShare | undefined;
+  readonly poolFri?: bigint | undefined;
 }
 
 export interface BudgetShare {
@@ -112,11 +113,11 @@ export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | und
   const row = await tx.one<{ id: string }>(sql`
     with relay as (
       insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
-        hash, traceparent, ${budgetColumns})
+        hash, traceparent, pool_fee, ${budgetColumns})
       values (${newId('rly')}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
         ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${relay.account}, ${relay.nonce},
         ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(hash)}, ${traceparent() ?? null},
-        ${budgetValues(relay.user, relay.budget)})
+        ${relay.poolFri ?? 0n}::numeric, ${budgetValues(relay.user, relay.budget)})
       on conflict do nothing
       returning id, chain_id, hash
     ), attempt as (

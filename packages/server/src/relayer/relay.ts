@@ -71,12 +71,19 @@ export interface SponsoredUser {
   readonly externalUserId: string | undefined;
 }
 
+/** Of the private pool, paid by the sponsor in front of the execution. */
+export interface PoolFee {
+  readonly fri: bigint;
+  readonly payment: Call;
+}
+
 export interface Sponsorship extends Omit<PrepareRequest, 'calls'> {
   readonly execution: OutsideExecution;
   readonly signature: readonly bigint[];
   readonly messageHash?: bigint;
   readonly kind: SponsoredKind;
   readonly user: SponsoredUser;
+  readonly poolFee?: PoolFee | undefined;
 }
 
 /**

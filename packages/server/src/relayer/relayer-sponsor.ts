@@ -116,15 +116,27 @@ class RelayerSponsor implements Sponsor {
     const estimate = await limits.estimate(estimating, tenant).catch(asBusy);
     const fee = requireFee(estimate, maxFeeFri);
     const notAfter = new Date(Number(min(execution.executeBefore, MAX_SECONDS)) * 1_000);
-    const order = { ...identity, environment, kind, wallet, notAfter, calls, fee, user };
+    const order = {
+      ...identity,
+      environment,
+      kind,
+      wallet,
+      notAfter,
+      calls,
+      fee,
+      user,
+      poolFri: sponsorship.poolFee?.fri,
+    };
     return limits.store(() => createRelay(this.#deps, order, store), tenant).catch(asBusy);
   }
 
   /** Spares the node what a budget refuses anyway; the reservation decides. */
-  async #requireBudget({ environment, kind, user: { organizationId, externalUserId } }: Sponsorship): Promise<void> {
+  async #requireBudget({ environment, kind, user, poolFee }: Sponsorship): Promise<void> {
     const { db, sponsorLimits, now = Date.now } = this.#deps;
+    const { organizationId, externalUserId } = user;
     if (externalUserId === undefined) return;
-    const budget = { organizationId, externalUserId, environment, kind, fri: 1n, at: new Date(now()) };
+    const fri = 1n + (poolFee?.fri ?? 0n);
+    const budget = { organizationId, externalUserId, environment, kind, fri, at: new Date(now()) };
     const refusal = await findReachedLimit(db.reads, sponsorLimits?.(environment) ?? NO_LIMITS, budget);
     if (refusal) throw refusal;
   }

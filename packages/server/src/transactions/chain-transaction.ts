@@ -183,11 +183,15 @@ export function matchTransfers(
   return matched;
 }
 
+/** Money that leaves the private pool comes from its contract. */
+const payerOf = ({ type, senderAddress, contractAddress = senderAddress }: TransactionRecord) =>
+  type === 'UNSHIELD' ? contractAddress : senderAddress;
+
 export function isTransferOf(record: TransactionRecord, transfer: Omit<ChainTransfer, 'eventIndex'>): boolean {
   return (
     record.amount === transfer.amount &&
     (record.tokenAddress === undefined ? undefined : BigInt(record.tokenAddress)) === transfer.token &&
-    BigInt(record.senderAddress) === transfer.from &&
+    BigInt(payerOf(record)) === transfer.from &&
     BigInt(record.destinationAddress) === transfer.to
   );
 }

@@ -10,6 +10,7 @@ import {
 import { type Call, CalldataReader, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import type { Database, Reads } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
+import type { PrivatePool } from '../chains/private-pool.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
 import type { Token } from '../chains/tokens.ts';
 import { type Caller, publicKeyOf } from '../http/call.ts';
@@ -18,12 +19,14 @@ import {
   type AccountDeployment,
   type CallsKind,
   isOpen,
+  outsidePurpose,
+  type PoolFee,
   type Relayed,
   type Sponsor,
   type StoredRelay,
   type StoreWithRelay,
 } from '../relayer/relay.ts';
-import { findRelay } from '../relayer/relay-store.ts';
+import { findRelay, findRelayByPurpose } from '../relayer/relay-store.ts';
 import { requireAllowedCalls } from '../relayer/sponsorship.ts';
 import {
   feltsOf,
@@ -35,6 +38,7 @@ import {
 import { requireWallet, type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import { refreshClass, requireSponsoredClass } from '../wallets/wallet-class.ts';
 import { namesOf, storeNames, TRANSFER_FUNCTION } from './function-names.ts';
+import { asPoolError, type PoolCall, readPoolCall, requirePoolTerms, typeOfOperation } from './pool-calls.ts';
 import type { NewRecord } from './record.ts';
 import { insertRecords, setHashOfRelay } from './record-store.ts';
 
@@ -75,6 +79,7 @@ export async function relaySigned(
   refuseUpgrade(address, signed.execution.calls);
   await check?.(wallet, signed);
   await requireSponsored(deps, caller, wallet, signed.execution.calls);
+  const poolFee = await poolFeeOf(deps, wallet, signed.execution);
   const deployment = await deploymentFor(networks, db.reads, wallet);
   const history = body.saveToDatabase === false ? undefined : await readExecutedCalls(deps, caller, wallet, signed);
 
@@ -89,15 +94,32 @@ export async function relaySigned(
     signature,
     messageHash,
     user: wallet,
+    poolFee,
   } as const;
   let hashComesLater = false;
-  const relayed = await sponsor.sponsor(request, async (tx, relay) => {
+  const sponsored = sponsor.sponsor(request, async (tx, relay) => {
     hashComesLater = relay.hash === undefined;
     if (history) await insertRecords(tx, recordsOfCalls(history, relay));
     await store?.(tx, relay);
   });
+  const relayed = await sponsored.catch((error: unknown) => {
+    throw asPoolError(error);
+  });
   if (history && hashComesLater) await setHashOfRelay(db, relayed.id, toHex(relayed.hash));
   return relayed;
+}
+
+/** What is relayed already is answered again, whatever the terms are now. */
+async function poolFeeOf(
+  { db, networks }: TransactionDeps,
+  { environment, address }: WalletRecord,
+  { calls, nonce }: SignedExecution['execution'],
+): Promise<PoolFee | undefined> {
+  const network = networks.starknet(environment);
+  if (!calls.some((call) => readPoolCall(network.pool, call))) return undefined;
+  const purpose = outsidePurpose(BigInt(address), nonce);
+  const known = await findRelayByPurpose(db.reads, network.chain.chainId, purpose);
+  return known ? undefined : requirePoolTerms(network, address, calls);
 }
 
 /** The class comes from the chain: the wallet may have been upgraded without us. */
@@ -119,7 +141,8 @@ async function readExecutedCalls(
   wallet: WalletRecord,
   { execution: { calls }, isSession }: SignedExecution,
 ): Promise<ExecutedCalls> {
-  const recipients = await walletsAt(db.reads, wallet.environment, recipientsOf(calls));
+  const { tokens, pool } = networks.starknet(wallet.environment);
+  const recipients = await walletsAt(db.reads, wallet.environment, recipientsOf(calls, pool));
   const own = recipients.filter(({ organizationId }) => organizationId === wallet.organizationId);
   return {
     wallet,
@@ -127,7 +150,8 @@ async function readExecutedCalls(
     calls,
     isSession,
     createdAt: new Date(now()),
-    tokens: networks.starknet(wallet.environment).tokens,
+    tokens,
+    pool,
     names: await namesOf(
       db.reads,
       wallet.organizationId,
@@ -148,10 +172,11 @@ export async function prepareTypedData(
   const { db, networks, sponsor } = deps;
   const address = readAddress(body.publicKey, 'body.publicKey');
   const calls = readCalls(body.calls);
-  const { chain } = networks.starknet(caller.environment);
+  const network = networks.starknet(caller.environment);
   const wallet = await requireClaims(deps, await requireWallet(db.reads, caller, address), body);
   refuseUpgrade(address, calls);
   await requireSponsored(deps, caller, wallet, calls);
+  await requirePoolTerms(network, wallet.address, calls);
   const state = await deploymentStateOf(networks, db.reads, wallet);
   const execution = await sponsor.prepare({
     environment: caller.environment,
@@ -160,7 +185,7 @@ export async function prepareTypedData(
     calls: calls.map(({ to, selector, calldata }) => ({ to, selector, calldata })),
   });
   await storeNames(db, caller.organizationId, calls);
-  const typedData = outsideExecutionTypedData(execution, chain.chainId) as PrepareAnswer['typedData'];
+  const typedData = outsideExecutionTypedData(execution, network.chain.chainId) as PrepareAnswer['typedData'];
   return { typedData, walletType: wallet.walletType };
 }
 
@@ -267,21 +292,25 @@ export interface ExecutedCalls {
   readonly isSession: boolean;
   readonly createdAt: Date;
   readonly tokens: readonly Token[];
+  readonly pool?: PrivatePool | undefined;
   readonly names: ReadonlyMap<bigint, string>;
   readonly recipients: ReadonlyMap<StarknetAddress, WalletRecord>;
 }
 
-/** One `SEND` per ERC-20 transfer, one `CONTRACT_CALL` per other call. */
+/** One `SEND` per ERC-20 transfer, one record of its own type per operation in the private pool, one `CONTRACT_CALL` per other call. */
 export function recordsOfCalls(execution: ExecutedCalls, relay: StoredRelay): NewRecord[] {
   return execution.calls.map((call, callIndex) => {
     const transfer = readTransferCall(call);
-    const special = transfer ? transferFields(execution, transfer) : callFields(call);
+    const operation = readPoolCall(execution.pool, call);
+    const special = transfer
+      ? transferFields(execution, transfer)
+      : { ...callFields(call), ...(operation && poolFields(execution, operation)) };
     return { ...commonFields(execution, relay, call), callIndex, subType: subTypeOf(execution, transfer), ...special };
   });
 }
 
-export function recipientsOf(calls: readonly Call[]): StarknetAddress[] {
-  return [...new Set(calls.flatMap((call) => readTransferCall(call)?.to ?? []))];
+export function recipientsOf(calls: readonly Call[], pool?: PrivatePool): StarknetAddress[] {
+  return [...new Set(calls.flatMap((call) => readTransferCall(call)?.to ?? readPoolCall(pool, call)?.to ?? []))];
 }
 
 function commonFields({ wallet, apiPublicKey, names, createdAt }: ExecutedCalls, relay: StoredRelay, call: Call) {
@@ -315,6 +344,16 @@ function transferFields({ tokens, recipients }: ExecutedCalls, { token, to, amou
     tokenAddress: token,
     amount,
     destinationWalletId: recipients.get(to)?.id,
+  } as const;
+}
+
+function poolFields({ pool, recipients }: ExecutedCalls, { operation, amount, to }: PoolCall) {
+  const isPublic = amount !== undefined;
+  return {
+    type: typeOfOperation[operation],
+    contractName: 'Tongo',
+    ...(isPublic && { token: pool?.token, tokenAddress: pool?.tokenAddress, amount }),
+    ...(to && { destinationAddress: to, destinationWalletId: recipients.get(to)?.id }),
   } as const;
 }
 

@@ -68,7 +68,7 @@ const names = [
   'deposit', 'withdraw', 'redeem', 'claim', 'claim_rewards', 'stake', 'unstake', 'enter_delegation_pool',
   'add_to_delegation_pool', 'exit_delegation_pool_intent', 'exit_delegation_pool_action', 'deposit_for_burn',
   'initiate_token_withdraw', 'initiate_withdraw', 'receive_message',
-  'deploy_contract', 'deployContract',
+  'deploy_contract', 'deployContract', 'fund', 'rollover', 'ragequit',
 ] as const;
 
 export const TRANSFER = 'transfer' satisfies (typeof names)[number];

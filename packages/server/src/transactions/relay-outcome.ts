@@ -47,19 +47,24 @@ async function updateRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
   const records = await recordsOfRelay(tx, outcome.relayId);
   if (records.length === 0) return;
   await clearEventsOfRelay(tx, outcome.relayId);
-  const sends = records.filter(({ type }) => type === 'SEND');
+  const sends = records.filter(isTransfer);
   const matched = matchTransfers(sends, outcome.result === 'SUCCEEDED' ? transfersOf(outcome) : []);
   const skipped = outcome.result === 'SUCCEEDED' ? await maybeSkipped(tx, outcome, records, matched) : new Set();
   const taken = matched.size === 0 ? new Set() : await eventsOfOthers(tx, records, outcome);
   for (const record of records) {
     const eventIndex = matched.get(record)?.eventIndex;
-    const unproven =
-      record.type === 'SEND' ? eventIndex === undefined && NO_TRANSFER : skipped.has(record) && MAYBE_SKIPPED;
+    const unproven = isTransfer(record)
+      ? eventIndex === undefined && NO_TRANSFER
+      : skipped.has(record) && MAYBE_SKIPPED;
     const change = outcome.result === 'SUCCEEDED' && !unproven ? success(outcome) : failure(outcome, unproven);
     const event = eventIndex === undefined || taken.has(eventIndex) ? {} : { eventIndex };
     await changeRecord(tx, record.id, { ...change, ...event }, { reorganised: true });
   }
 }
+
+/** The receipt has a Transfer event of it. */
+const isTransfer = ({ type }: TransactionRecord): boolean =>
+  type === 'SEND' || type === 'SHIELD' || type === 'UNSHIELD';
 
 /** Calls without events, of a class that skips failing calls. */
 async function maybeSkipped(
@@ -68,7 +73,7 @@ async function maybeSkipped(
   records: readonly TransactionRecord[],
   matched: ReadonlyMap<TransactionRecord, ChainTransfer>,
 ): Promise<ReadonlySet<unknown>> {
-  const calls = records.filter(({ type }) => type !== 'SEND');
+  const calls = records.filter((record) => !isTransfer(record));
   if (calls.length === 0 || !outcome.receipt) return new Set();
   const wallet = await walletOf(tx, outcome);
   if (!wallet || walletClass(wallet.classHash)?.atomicMulticall !== false) return new Set();
