@@ -1,11 +1,13 @@
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/fields.tsx';
+import { SelectField, SwitchField, TextField } from '../../ui/fields.tsx';
 import { localeOf, useLanguage } from '../../ui/language.ts';
 import { Card, DescriptionList, ErrorNote, Note, Section, Skeleton } from '../../ui/page.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { Time } from '../../ui/values.tsx';
+import { withDecimals } from '../amounts.tsx';
+import { useRead } from '../api.ts';
 import { useForm } from '../form.ts';
 import { explorerUrl } from '../place.ts';
 import { type Chain, chains, tokens, useSandboxChange } from '../sandbox.ts';
@@ -17,6 +19,7 @@ export function ChainTab({ chain }: { chain: Chain | undefined }) {
     <div>
       <Faucet />
       <Clock chain={chain} />
+      <Pool />
     </div>
   );
 }
@@ -159,6 +162,48 @@ function Clock({ chain }: { chain: Chain | undefined }) {
         </div>
       </Card>
       {isReorganising && <Reorganise onClose={() => setReorganising(false)} />}
+    </Section>
+  );
+}
+
+function Pool() {
+  const { data } = useRead('GET /config');
+  return data?.privateBalance ? <PoolTerms terms={data.privateBalance} /> : null;
+}
+
+const FRI_DECIMALS = 18;
+
+function PoolTerms({ terms }: { terms: { fee: string; shieldPaused: boolean; lagBlocks: number } }) {
+  const text = useWords(words);
+  const change = useSandboxChange();
+  const toast = useToast();
+  const { fee, shieldPaused, lagBlocks } = terms;
+  const [isPaused, setPaused] = useState(shieldPaused);
+  const form = useForm({
+    initial: { fee: withDecimals(fee, FRI_DECIMALS), lag: String(lagBlocks) },
+    onSubmit: async (values) => {
+      const body = { fee: values.fee.trim(), shieldPaused: isPaused, lagBlocks: Number(values.lag) };
+      await change('POST', '/starknet/pool', body);
+      toast.done(text.done);
+    },
+  });
+  return (
+    <Section title={text.pool} description={text.poolHint}>
+      <Card>
+        <form className="form" onSubmit={form.onSubmit}>
+          <div className="grid">
+            <TextField label={text.poolFee} inputMode="decimal" required {...form.field('fee')} />
+            <TextField label={text.poolLag} inputMode="numeric" pattern="[0-9]+" required {...form.field('lag')} />
+          </div>
+          <SwitchField label={text.poolPaused} checked={isPaused} onChange={setPaused} />
+          <ErrorNote error={form.failure} />
+          <div className="row">
+            <Button type="submit" pending={form.pending}>
+              {text.set}
+            </Button>
+          </div>
+        </form>
+      </Card>
     </Section>
   );
 }

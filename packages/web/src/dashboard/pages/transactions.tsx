@@ -14,7 +14,15 @@ import { TransactionTable } from '../transaction-table.tsx';
 import { words } from '../words/transactions.ts';
 import { useWords } from '../words.ts';
 
-const TYPES = ['SEND', 'RECEIVE', 'CONTRACT_CALL', 'SKU_PURCHASE'] as const satisfies readonly TxType[];
+const TYPES = [
+  'SEND',
+  'RECEIVE',
+  'CONTRACT_CALL',
+  'SKU_PURCHASE',
+  'SHIELD',
+  'UNSHIELD',
+  'PRIVATE_TRANSFER',
+] as const satisfies readonly TxType[];
 const STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED', 'CANCELLED'] as const satisfies readonly TxStatus[];
 const TOKENS = [
   'USDC',

@@ -1,5 +1,5 @@
 import type { ListedWallet, ReplacedEncryption, WalletChainState } from '@svc/protocol';
-import { ArrowUpCircle, RotateCcw } from 'lucide-react';
+import { ArrowUpCircle, EyeOff, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { Badge, StatusBadge } from '../../ui/badge.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
@@ -60,6 +60,7 @@ function WalletView({ wallet, parents }: { wallet: ListedWallet; parents: { labe
       <Section title={text.balances} description={text.balancesNote}>
         <ErrorNote error={state.error} retry={() => void state.refetch()} />
         {!state.error && <Balances balances={state.data?.balances} />}
+        <PrivateBalance wallet={wallet} />
       </Section>
       {!state.error && <Sessions state={state.data} />}
       <History wallet={wallet} />
@@ -134,6 +135,21 @@ function Balances({ balances }: { balances: WalletChainState['balances'] | undef
         <SwitchField label={text.showAll} checked={isAll} onChange={setAll} />
       )}
     </>
+  );
+}
+
+/** That there is one is public; how much is known to the owner alone. */
+function PrivateBalance({ wallet }: { wallet: ListedWallet }) {
+  const text = useWords(words);
+  const query = { walletAddress: wallet.normalizedPublicKey, status: 'SUCCESS', limit: 1 } as const;
+  const shields = useRead('GET /transactions', { query: { ...query, type: 'SHIELD' } });
+  if (!shields.data?.data.length) return null;
+  return (
+    <Note icon={EyeOff}>
+      <p>
+        <strong>{text.privateTitle}</strong> {text.privateNote}
+      </p>
+    </Note>
   );
 }
 

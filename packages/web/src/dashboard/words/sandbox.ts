@@ -50,6 +50,11 @@ export const words = defineWords({
     reorgTransactions: 'Their transactions',
     reorgWays: { requeue: 'Execute them again in one block', drop: 'Drop them' },
     done: 'Done',
+    pool: 'Private pool',
+    poolHint: 'What the pool of private balances asks of each operation. At first it asks nothing.',
+    poolFee: 'Fee in STRK',
+    poolLag: 'Blocks behind the head',
+    poolPaused: 'Shields are paused',
     faultsHint:
       'Order something to go wrong, and see what the service does. A fault applies once within an hour unless told.',
     service: 'Service',
@@ -209,6 +214,11 @@ export const words = defineWords({
     reorgTransactions: 'Sus transacciones',
     reorgWays: { requeue: 'Ejecutarlas otra vez en un bloque', drop: 'Descartarlas' },
     done: 'Listo',
+    pool: 'Fondo privado',
+    poolHint: 'Lo que el fondo de saldos privados pide en cada operación. Al principio no pide nada.',
+    poolFee: 'Comisión en STRK',
+    poolLag: 'Bloques de retraso',
+    poolPaused: 'Entradas en pausa',
     faultsHint:
       'Ordena que algo salga mal y mira qué hace el servicio. Una falla ocurre una vez en una hora si no dices otra cosa.',
     service: 'Servicio',
