@@ -216,6 +216,33 @@ describe('several redeems that end together', () => {
     expect(await fixture.balance(caller)).toMatchObject({ total: 100n * DOLLAR - 2n * SHARE });
     expect(await findBrokenInvariants(fixture.db)).toEqual([]);
   });
+
+  it('of several environments lock their credits in the order of their names, also when some succeed and others fail', async () => {
+    const both = [await redeemed(), await redeemed()];
+    const [first, last] = both.toSorted((a, b) => (a.caller.organizationId < b.caller.organizationId ? -1 : 1));
+    if (!first || !last) throw new Error('Two redeems are needed.');
+    // Its share goes back to the organisation when it fails.
+    await fixture.delete(last.caller, last.giftId);
+    const ends = [
+      { id: first.id, end: 'SUCCESS' },
+      { id: last.id, end: 'FAILED', reason: 'out of luck' },
+    ] as const;
+    const lockOf = ({ caller }: typeof first) => sql`
+      select from ledger_balances
+       where organization_id = ${caller.organizationId} and environment = ${caller.environment} for no key update nowait`;
+    const { ended } = await fixture.db.tx(async (tx) => {
+      await tx.rows(lockOf(first));
+      const ended = fixture.db.tx((their) => endRedeems(their, ends));
+      ended.catch(() => {});
+      while (!(await someoneWaits())) await Promise.resolve();
+      await tx.rows(lockOf(last));
+      return { ended };
+    });
+    await ended;
+    expect(await fixture.balance(first.caller)).toMatchObject({ total: 100n * DOLLAR - SHARE });
+    expect(await fixture.balance(last.caller)).toMatchObject({ total: 100n * DOLLAR });
+    expect(await findBrokenInvariants(fixture.db)).toEqual([]);
+  });
 });
 
 /** Asked outside of the transaction that is in the way: inside, the first answer would stay the same. */

@@ -170,10 +170,13 @@ export async function endRedeems(tx: Db, ends: readonly RedeemEnd[], log?: Error
   for (const redeem of redeems) {
     const end = endOf.get(redeem.id);
     if (end?.end === 'SUCCESS' && nextStatuses[redeem.status].length > 0) paid.push({ redeem, facts: end });
-    else if (end?.end === 'SUCCESS') await succeedAgain(tx, redeem, end, log);
-    else if (end) await fail(tx, redeem, end);
+    else {
+      // Those before it have their turn first, for the order of the ledgers.
+      await succeedTogether(tx, paid.splice(0));
+      await (end?.end === 'SUCCESS' ? succeedAgain(tx, redeem, end, log) : end && fail(tx, redeem, end));
+    }
   }
-  if (paid.length > 0) await succeedTogether(tx, paid);
+  await succeedTogether(tx, paid);
   const told = redeems.filter(({ eventsWanted }) => eventsWanted);
   if (told.length > 0) await publishEnds(tx, told);
 }
@@ -206,6 +209,7 @@ interface PaidRedeem {
 
 /** As many statements for a whole payout as for one redeem. They are sent together and run in their order. */
 async function succeedTogether(tx: Db, paid: readonly PaidRedeem[]): Promise<void> {
+  if (paid.length === 0) return;
   const all = paid.map(({ redeem }) => redeem);
   for (const redeem of all) requirePayable(redeem);
   const ids = all.map(({ id }) => id);
@@ -219,11 +223,9 @@ async function succeedTogether(tx: Db, paid: readonly PaidRedeem[]): Promise<voi
   ]);
   if (changed !== paid.length) throw new Error('A redeem has ended in another way meanwhile.');
   if (ended.some(({ rest }) => rest < 0n)) throw new Error('More is reserved for redeems of a gift than its hold has.');
-  const rests = ended.filter(({ rest }) => rest > 0n);
-  const releases = rests.map(({ holdId, rest }) => {
-    return { type: 'RELEASE', holdId, amount: rest, reference: 'rest' } as const;
-  });
-  await endMany(tx, releases);
+  const releaseOf = ({ holdId, rest }: (typeof ended)[number]) =>
+    ({ type: 'RELEASE', holdId, amount: rest, reference: 'rest' }) as const;
+  await endMany(tx, ended.filter(({ rest }) => rest > 0n).map(releaseOf));
 }
 
 function markPaid(tx: Db, paid: readonly PaidRedeem[]): Promise<number> {
