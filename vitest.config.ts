@@ -32,11 +32,14 @@ const LONGEST = [
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
+    const sorted = await super.sort(files);
+    const projects = [...new Set(sorted.map(({ project }) => project.name))];
+    const rank = ({ moduleId, project }: TestSpecification) => {
       const found = LONGEST.indexOf(path.basename(moduleId, '.test.ts'));
-      return found < 0 ? LONGEST.length : found;
+      // Within its project: a worker that is not isolated serves one.
+      return projects.indexOf(project.name) * (LONGEST.length + 1) + (found < 0 ? LONGEST.length : found);
     };
-    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
 }
 
