@@ -5,13 +5,12 @@ import { sql } from '@svc/store';
 import { expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { contractionsIn } from '../../packages/server/testing/migration-policy.ts';
-import { type App, Owner } from '../support/app.ts';
 import { auditRelays } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
-import { claimAt, newWallet } from '../support/gifts.ts';
 import { Sandbox } from '../support/sandbox.ts';
 import { type ServerProcess, startServer } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
+import { newTraffic, sendTraffic } from '../support/traffic.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 /** Two processes start, on a busy machine. */
@@ -50,41 +49,6 @@ async function nextVersion(folder: string): Promise<string> {
   return path.join(server, 'src/main.ts');
 }
 
-interface Traffic {
-  /** Processes that get requests, as behind a balancer. */
-  readonly servers: ServerProcess[];
-  readonly problems: string[];
-  readonly redeems: string[];
-  rounds: number;
-  isOver: boolean;
-}
-
-/** A wallet, a gift, its redeem and reads, over and over. */
-async function client(app: App, traffic: Traffic, place: number): Promise<void> {
-  let turn = place;
-  const server = () => traffic.servers[turn++ % traffic.servers.length] as ServerProcess;
-  const note = (what: string, { status, text }: { status: number; text: string }, wanted: number) => {
-    if (status !== wanted) traffic.problems.push(`${what}: ${status} ${text}`);
-  };
-  while (!traffic.isOver) {
-    try {
-      const { code } = await app.at(server()).gift({ amount: 1, maxRedeems: 1 });
-      const redeemed = await claimAt(server(), { code, chain: 'starknet', walletAddress: newWallet('starknet') });
-      note('redeem', redeemed, 201);
-      const { giftRedeem } = redeemed.body as { giftRedeem?: { id: string } };
-      if (giftRedeem) traffic.redeems.push(giftRedeem.id);
-      const owner = new Owner();
-      const creation = await app.at(server()).creation(owner, `user ${owner.address}`);
-      note('wallet', await app.at(server()).post('/svc-wallets', creation), 200);
-      note('read', await app.at(server()).get('/organization'), 200);
-      note('list', await app.at(server()).get('/gifts/history/redeems?limit=5'), 200);
-    } catch (error) {
-      traffic.problems.push(String(error));
-    }
-    traffic.rounds += 1;
-  }
-}
-
 async function withService(run: (service: TestService<ServerProcess>, folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'svc-next-version-'));
   const service = await TestService.start();
@@ -101,8 +65,8 @@ it('two versions serve one database during an upgrade, and no request fails', { 
     expect(contractionsIn(EXPANSION)).toEqual([]);
     const main = await nextVersion(folder);
     const old = service.server;
-    const traffic: Traffic = { servers: [old], problems: [], redeems: [], rounds: 0, isOver: false };
-    const clients = Array.from({ length: CLIENTS }, (_, place) => client(service.app, traffic, place));
+    const traffic = newTraffic([old]);
+    const clients = Array.from({ length: CLIENTS }, (_, place) => sendTraffic(service.app, traffic, place));
     const phase = async () => {
       const until = traffic.rounds + ROUNDS_EACH;
       await eventually(
