@@ -4,10 +4,12 @@ import { type Client, createClient } from '../../packages/sdk/src/client/client.
 import { SvcTypedDataError } from '../../packages/sdk/src/client/errors.ts';
 import { executeTransactionWithSession } from '../../packages/sdk/src/sessions/execute-with-session.ts';
 import { addSessionKeyToContract, createSessionKey } from '../../packages/sdk/src/sessions/sessions.ts';
+import { moveToSolana } from '../../packages/sdk/src/solana-transfers.ts';
 import { callAnyContract, transfer } from '../../packages/sdk/src/transfers.ts';
 import { upgradeWallet } from '../../packages/sdk/src/wallet-upgrades.ts';
 import { type CreatedWallet, createWallet } from '../../packages/sdk/src/wallets.ts';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
+import { SOLANA_WALLET } from '../support/examples.ts';
 import { Sandbox } from '../support/sandbox.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
@@ -72,6 +74,15 @@ describe('a service that lies about calls gets no signature', () => {
     await expectNoSignature(
       transfer(newClient(), { encryptKey, wallet, amount: 1, token: 'USDC', recipient: '0xb0b' }),
     );
+  });
+
+  it.each([
+    ['another allowance', changesFelt(1)],
+    ['another call', replacesCall],
+    ['a call more', addsCall],
+  ])('of a transfer to Solana, with %s', async (_, lie) => {
+    proxy.lie(PREPARE, lie);
+    await expectNoSignature(moveToSolana(newClient(), { encryptKey, wallet, amount: 1, recipient: SOLANA_WALLET }));
   });
 
   it('and an honest one does, even with other number formats', async () => {

@@ -76,7 +76,7 @@ export async function prepareExampleData(service: AnyService, options: ExampleDa
     upgrade: await signedUpgrade(app, upgraded),
     toSolana: await signedBurn(app, owner),
   };
-  const toSolana = field<string>(await app.post('/solana-transfers', signed.toSolana), 'id');
+  const toSolana = bodyOf<{ id: string }>(await app.post('/solana-transfers', signed.toSolana), 202).id;
   const replaced = await replaceEncryption(app, user, upgradeable);
   const [listed] = field<{ id: string }[]>(await app.get(`/svc-wallets?search=${owner.address}`), 'data');
   const walletId = listed?.id ?? '';
@@ -99,10 +99,15 @@ export async function signedTransfer(app: App, owner: Owner, amount: bigint): Pr
 
 export const SOLANA_WALLET = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 
+/** In the calldata of a burn. */
+const MAX_FEE_AT = 8;
+
 /** A body of `createSolanaTransfer`. */
-export async function signedBurn(app: App, owner: Owner, amount = '2', recipient = SOLANA_WALLET): Promise<Signed> {
-  const quote = await app.post('/solana-transfers/quote', { publicKey: owner.address, recipient, amount });
-  const typedData = (await app.prepare(owner.address, field(quote, 'calls'))) as TypedData;
+export async function signedBurn(app: App, owner: Owner, amount = '2', maxFee?: bigint): Promise<Signed> {
+  const order = { publicKey: owner.address, recipient: SOLANA_WALLET, amount };
+  const calls = field<{ calldata: string[] }[]>(await app.post('/solana-transfers/quote', order), 'calls');
+  if (maxFee !== undefined) calls[1]?.calldata.splice(MAX_FEE_AT, 1, String(maxFee));
+  const typedData = (await app.prepare(owner.address, calls as never)) as TypedData;
   return { publicKey: owner.address, typedData, userSignature: owner.sign(typedData) };
 }
 

@@ -42,16 +42,18 @@ const NOT_FROM_OUTSIDE: readonly ErrorCode[] = [
   'provider_not_configured',
   'treasury_limit_reached',
   'proposal_limit_reached',
+  'solana_transfer_limit_reached',
 ];
 /** A paymaster may refuse while it prepares; none is configured. */
 const ONLY_WITH_A_PAYMASTER: Readonly<Record<string, readonly ErrorCode[]>> = {
   prepareTypedData: ['transaction_reverted'],
   prepareWalletUpgrade: ['transaction_reverted'],
 };
-/** They need another member, which tests beside the source have, or another change at the same moment. */
+/** They need another member or a bridge that fails, which tests beside the source have, or another change at the same moment. */
 const OF_OTHERS: Readonly<Record<string, readonly ErrorCode[]>> = {
   changeTreasuryPolicy: ['proposal_not_open'],
   cancelTreasuryProposal: ['not_the_proposer'],
+  quoteSolanaTransfer: ['chain_unavailable'],
 };
 const BEFORE_BUILDING: readonly ErrorCode[] = [
   'missing_credentials',

@@ -3,7 +3,13 @@ import { storeGifts } from '../../../packages/server/src/gifts/create-gifts.ts';
 import { credit } from '../../../packages/server/src/ledger/ledger.ts';
 import { type Headers, newCode, Owner } from '../../support/app.ts';
 import { keyHeaders, send, userToken } from '../../support/client.ts';
-import { type ExampleData, prepareExampleData, signedTransfer, signedUpgrade } from '../../support/examples.ts';
+import {
+  type ExampleData,
+  prepareExampleData,
+  signedBurn,
+  signedTransfer,
+  signedUpgrade,
+} from '../../support/examples.ts';
 import { TestService } from '../../support/service.ts';
 import { USDC } from '../../support/starknet-client.ts';
 import { prepareTreasury } from '../../support/treasuries.ts';
@@ -33,6 +39,7 @@ export interface Thrifty {
   readonly approval: object;
   readonly approve: object;
   readonly upgrade: object;
+  readonly burn: object;
   /** A treasury, and a proposal of it to approve that is ready. */
   readonly treasury: { readonly id: string; readonly proposalId: string };
 }
@@ -125,6 +132,7 @@ async function thriftyOrganization(service: TestService): Promise<Thrifty> {
     transfer: await signedTransfer(app, owner, 0n),
     approval: { publicKey: owner.address, typedData, userSignature: owner.sign(typedData) },
     upgrade: await signedUpgrade(app, owner),
+    burn: await signedBurn(app, owner),
   };
   const { treasury, ready } = await prepareTreasury(app, USDC, '0xb0b');
   await app.patch('/organization/sponsorship', { dailyStrk: '0', allowedEntrypoints: ['transfer'] });

@@ -1,8 +1,10 @@
 import { classes, toHex } from '@svc/starknet';
-import { hashOf, Owner } from '../../support/app.ts';
+import { type App, hashOf, Owner } from '../../support/app.ts';
+import { send } from '../../support/client.ts';
 import {
   type ExampleData,
   type Signed,
+  signedBurn,
   signedTransfer,
   signedUpgrade,
   type TypedData,
@@ -166,11 +168,14 @@ const lateExecution = ({ typedData }: Signed, owner: Owner) => {
 };
 
 /** The node loses the transaction that creates the wallet. */
-async function ofComingWallet({ app, sandbox, user }: ExampleData): Promise<Signed> {
+async function ofComingWallet(
+  { app, sandbox, user }: ExampleData,
+  sign: (app: App, owner: Owner) => Promise<Signed> = (one, owner) => signedTransfer(one, owner, 1n),
+): Promise<Signed> {
   const owner = new Owner();
   await sandbox.orderFault(FORGETFUL);
   await app.createWallet(owner, user);
-  return signedTransfer(app, owner, 1n);
+  return sign(app, owner);
 }
 
 const preparedFor =
@@ -196,6 +201,29 @@ const shieldUnder =
     await setTerms(sandbox, terms);
     return { body: { publicKey: owner.address, typedData, userSignature: owner.sign(typedData) } };
   };
+
+const burnWith =
+  (spoil: (burn: Signed, owner: Owner) => object, fault?: object): MakeRefusal =>
+  async ({ data: { app, owner, sandbox } }) => {
+    const burn = await signedBurn(app, owner);
+    if (fault) await sandbox.orderFault({ ...fault });
+    return { body: { ...burn, ...spoil(burn, owner) } };
+  };
+
+const burnOfThrifty =
+  (...allowedEntrypoints: string[]): MakeRefusal =>
+  async ({ data, thrifty: { headers, burn } }) => {
+    const body = { allowedEntrypoints };
+    await send(`${data.app.baseUrl}/organization/sponsorship`, { method: 'PATCH', headers, body });
+    return { headers, body: burn };
+  };
+
+/** Executed as plain calls before. */
+const executedBurn: MakeRefusal = async ({ data: { app, owner } }) => {
+  const burn = await signedBurn(app, owner);
+  await app.post('/transactions/execute-sponsored-transaction', burn);
+  return { body: burn };
+};
 
 const TOO_MUCH = 10n ** 12n;
 
@@ -228,6 +256,20 @@ export const transactionRefusals: RefusalsOf = {
     wallet_not_deployed: async ({ data }) => ({ body: await ofComingWallet(data) }),
     transaction_reverted: async ({ data: { app, owner } }) => ({ body: await signedTransfer(app, owner, TOO_MUCH) }),
   },
+  quoteSolanaTransfer: { amount_below_fee: withBody({ amount: '0.000001' }) },
+  createSolanaTransfer: {
+    invalid_typed_data: executionWith(() => ({})),
+    typed_data_expired: burnWith(lateExecution),
+    invalid_signature: burnWith(() => ({ userSignature: ['0x1', '0x2'] })),
+    bridge_fee_changed: async ({ data: { app, owner } }) => ({ body: await signedBurn(app, owner, '2', 1n) }),
+    transaction_already_used: executedBurn,
+    wallet_not_deployed: async ({ data }) => ({ body: await ofComingWallet(data, signedBurn) }),
+    transaction_reverted: async ({ data: { app, owner } }) => ({ body: await signedBurn(app, owner, '1000000') }),
+    chain_unavailable: burnWith(() => ({}), UNAVAILABLE),
+    sponsorship_limit_reached: burnOfThrifty('transfer', 'approve', 'deposit_for_burn_with_hook'),
+    sponsorship_not_allowed: burnOfThrifty('transfer'),
+  },
+  getSolanaTransfer: { solana_transfer_not_found: withParams({ id: 'slt_nothing' }) },
   getTransaction: {
     transaction_not_found: withParams({ hashOrId: UNKNOWN_HASH }),
   },

@@ -14,14 +14,7 @@ export const quoteSolanaTransfer = endpoint({
   access: 'both',
   body: schema.QuoteSolanaTransfer,
   answers: { 200: schema.SolanaTransferQuote },
-  errors: [
-    'invalid_request',
-    'token_not_supported',
-    'amount_below_fee',
-    'chain_not_configured',
-    'wallet_not_found',
-    'chain_unavailable',
-  ],
+  errors: ['invalid_request', 'amount_below_fee', 'chain_not_configured', 'wallet_not_found', 'chain_unavailable'],
 });
 
 export const createSolanaTransfer = endpoint({
@@ -41,6 +34,7 @@ export const createSolanaTransfer = endpoint({
     'typed_data_expired',
     'invalid_signature',
     'bridge_fee_changed',
+    'transaction_already_used',
     'solana_transfer_limit_reached',
     'wallet_not_deployed',
     'transaction_reverted',

@@ -46,11 +46,12 @@ export interface TransferDeps extends TransactionDeps {
 type Quote = typeof endpoints.quoteSolanaTransfer;
 
 export async function quoteTransfer(
-  { db, bridge }: TransferDeps,
+  { db, bridge, networks }: TransferDeps,
   { caller, body }: Pick<Call<Quote>, 'caller' | 'body'>,
 ): Promise<Answer<Quote>> {
-  await requireWallet(db.reads, caller, readAddress(body.publicKey, 'body.publicKey'));
   const { environment } = caller;
+  networks.starknet(environment);
+  await requireWallet(db.reads, caller, readAddress(body.publicKey, 'body.publicKey'));
   const { fast = true } = body;
   const owner = readRecipient(body.recipient, 'body.recipient');
   const amount = readAmount(body.amount);
@@ -106,7 +107,8 @@ export async function createTransfer(
   deps: TransferDeps,
   { caller, body }: Pick<Call<Create>, 'caller' | 'body'>,
 ): Promise<Answer<Create>> {
-  const { db } = deps;
+  const { db, networks } = deps;
+  networks.starknet(caller.environment);
   const wallet = await requireWallet(db.reads, caller, readAddress(body.publicKey, 'body.publicKey'));
   const known = await repeated(deps, wallet, body.typedData);
   if (known) return accepted(known);

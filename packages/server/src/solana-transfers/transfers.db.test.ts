@@ -72,6 +72,9 @@ describe('a transfer to Solana', () => {
       await refused(fixture.order(owner, amount), 'invalid_request');
     }
     await refused(fixture.order(owner, '0.002'), 'amount_below_fee');
+    fixture.bridge.error = unavailable();
+    await refused(fixture.order(owner), 'chain_unavailable');
+    fixture.bridge.error = undefined;
     const tooMuch = await fixture.order(owner, '100000');
     await refused(fixture.create(tooMuch), 'transaction_reverted');
     const body = await fixture.order(owner);
