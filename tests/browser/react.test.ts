@@ -170,6 +170,40 @@ describe('the hooks, in a page', () => {
   }, 300_000);
 });
 
+describe('the hooks for private balances', () => {
+  it('shield, send, receive and unshield with progress, and keep no key in the cache', async () => {
+    const { baseUrl, publicKey } = service.server.credentials;
+    const owner = `private ${crypto.randomUUID()}`;
+    const token = await userToken(service.server, owner);
+    const asked = { baseUrl, publicKey, token, user: owner, usdc: USDC, private: 'yes' };
+    await page.goto(`${pages.origin}/?${new URLSearchParams(asked)}`);
+    await expectShown('wallet', 'none');
+    await click('Create');
+    await expectShown('wallet', expect.stringMatching(/^0x[0-9a-f]{64}$/));
+    const address = String(await shown('wallet').textContent());
+    await service.sandbox.faucet(address, 'USDC', '10');
+    await expectShown('fee', '0');
+    await expectShown('private', '0 and 0');
+    await click('Shield');
+    await expectShown('private', '2 and 0');
+    await expectShown('steps', 'prepare,fund,prove,submit,finish');
+    await click('Shield twice');
+    await expectShown('private', '5 and 0');
+    await click('Send privately');
+    await expectShown('private', '3.5 and 1.5');
+    await click('Roll over');
+    await expectShown('private', '5 and 0');
+    await click('Unshield');
+    await expectShown('private', '1 and 0');
+    await expectShown('private history', expect.stringMatching(/^UNSHIELD,ROLLOVER,.*SHIELD,SHIELD,SHIELD$/));
+    expect(await service.app.balance(address, 'USDC')).toBe(9_000_000n);
+    const cache = await page.evaluate(() => states());
+    const secrets = [PIN, 'encryptKey', 'svc1.', 'encryptedPrivateKey', 'viewingKey'];
+    expect(secrets.filter((secret) => cache.includes(secret))).toEqual([]);
+    expect(problems).toEqual([]);
+  }, 300_000);
+});
+
 describe('the hooks for staff', () => {
   it('propose, sign, execute and cancel a payment of a treasury, without the key in the cache', async () => {
     const [signer, recipient] = [new Owner(), new Owner().address];
@@ -207,7 +241,7 @@ it('the pages use every hook', async () => {
   const hooks = [...sources.join('\n').matchAll(/^export (?:const|function) (use[A-Z]\w+)/gm)].map(([, name]) => name);
   expect(hooks.length).toBeGreaterThan(40);
   const used = await Promise.all(
-    ['react-page.tsx', 'react-treasury.tsx'].map((file) =>
+    ['react-page.tsx', 'react-private.tsx', 'react-treasury.tsx'].map((file) =>
       readFile(path.join(import.meta.dirname, 'pages', file), 'utf8'),
     ),
   );

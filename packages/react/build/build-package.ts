@@ -77,6 +77,7 @@ async function manifest(): Promise<Record<string, unknown>> {
     exports: {
       '.': { types: './index.d.ts', default: './index.js' },
       './options': { types: './options.d.ts', default: './options.js' },
+      './private-balance': { types: './private-balance.d.ts', default: './private-balance.js' },
       './package.json': './package.json',
     },
     types: './index.d.ts',

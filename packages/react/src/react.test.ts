@@ -167,6 +167,13 @@ describe('a bundle', () => {
     );
   });
 
+  it('holds private balances only where their own entry is used', async () => {
+    const modules = async (code: string) => (await modulesOf(code)).join('\n');
+    expect(await modules("export * from '@svc/react';")).not.toContain('packages/starknet/src/private-balance');
+    const own = await modules("export { useShield } from '@svc/react/private-balance';");
+    expect(own).toContain('packages/sdk/src/private-balance/operations.ts');
+  });
+
   it('of query options alone holds no React', async () => {
     const modules = (await modulesOf("export { walletOptions } from '@svc/react/options';")).join('\n');
     expect(modules).not.toMatch(/node_modules\/(react|@tanstack)\//);

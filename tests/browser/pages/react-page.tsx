@@ -49,6 +49,7 @@ import { createClient, type Session as SessionKey, type SvcError } from '@svc/sd
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
+import { PrivateBalance } from './react-private.tsx';
 import { Treasury } from './react-treasury.tsx';
 
 const asked = new URLSearchParams(location.search);
@@ -103,7 +104,10 @@ function Wallet() {
       <button type="button" onClick={() => make(true)}>
         Create
       </button>
-      {wallet && <Opened wallet={wallet} />}
+      {wallet && ask('private') === '' && <Opened wallet={wallet} />}
+      {wallet && ask('private') !== '' && (
+        <PrivateBalance wallet={wallet} show={(name, value) => <Show name={name} value={value} />} />
+      )}
     </>
   );
 }
