@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../packages/server/src/util/ids.ts';
-import { type ContractCall, hashOf, type Owner, SessionKey, transferOf } from '../support/app.ts';
+import { bodyOf, type ContractCall, hashOf, type Owner, SessionKey, transferOf } from '../support/app.ts';
 import { send } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { PrivateAccount, setTerms } from '../support/private-pool.ts';
 import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 import { BROWSER_LIMIT_MS } from './support/chromium.ts';
@@ -136,6 +137,37 @@ describe('the sandbox page', LIMIT, () => {
     await button(page, 'Back to the present').click();
     await page.getByText('0 s', { exact: true }).waitFor();
     expect((await service.sandbox.show()).offsetSeconds).toBe(0);
+  });
+
+  it('changes the terms of the private pool, and shows of a private balance that it is there, never how much', async () => {
+    await setTerms(service.sandbox, {});
+    const owner = await service.wallet({ usdc: '10' });
+    const { id } = bodyOf<{ data: { id: string }[] }>(
+      await service.app.get(`/svc-wallets?search=${owner.address}`),
+      200,
+    ).data[0] ?? { id: '' };
+    const hidden = 'This wallet has used a private balance.';
+    const { page, complaints } = await dashboards.open(`/wallets/${id}`);
+    await page.getByText('As the chain shows them now.').waitFor();
+    await settled(owner, await new PrivateAccount(service.sandbox, owner).shield([4_321_000n]));
+    await page.reload();
+    await page.getByText(hidden).waitFor();
+    await page.getByText('Shielded', { exact: true }).waitFor();
+    await expectAccessibleEverywhere(page, 'wallet-private');
+    const note = await page.getByText(hidden).locator('..').textContent();
+    expect(note).not.toMatch(/\d/);
+    await page.goto(`${service.server.origin}/dashboard/sandbox`);
+    await page.getByLabel('Fee in STRK').fill('4');
+    await page.getByLabel('Blocks behind the head').fill('12');
+    await page.getByRole('switch', { name: 'Shields are paused' }).click();
+    await button(page, 'Change the terms').click();
+    const config = async () => (await service.app.get('/config')).body as { privateBalance: { fee: string } };
+    const changed = await eventually(config, ({ privateBalance }) => privateBalance.fee !== '0');
+    const terms = { fee: '4000000000000000000', shieldPaused: true, lagBlocks: 12 };
+    expect(changed).toMatchObject({ privateBalance: terms });
+    await expectAccessibleEverywhere(page, 'sandbox-pool');
+    await setTerms(service.sandbox, {});
+    expect(complaints).toEqual([]);
   });
 
   it('orders a fault that the next transaction meets, and removes those in force', async () => {

@@ -199,7 +199,7 @@ function PoolTerms({ terms }: { terms: { fee: string; shieldPaused: boolean; lag
           <ErrorNote error={form.failure} />
           <div className="row">
             <Button type="submit" pending={form.pending}>
-              {text.set}
+              {text.poolSet}
             </Button>
           </div>
         </form>

@@ -55,6 +55,7 @@ export const words = defineWords({
     poolFee: 'Fee in STRK',
     poolLag: 'Blocks behind the head',
     poolPaused: 'Shields are paused',
+    poolSet: 'Change the terms',
     faultsHint:
       'Order something to go wrong, and see what the service does. A fault applies once within an hour unless told.',
     service: 'Service',
@@ -219,6 +220,7 @@ export const words = defineWords({
     poolFee: 'Comisión en STRK',
     poolLag: 'Bloques de retraso',
     poolPaused: 'Entradas en pausa',
+    poolSet: 'Cambiar las condiciones',
     faultsHint:
       'Ordena que algo salga mal y mira qué hace el servicio. Una falla ocurre una vez en una hora si no dices otra cosa.',
     service: 'Servicio',
