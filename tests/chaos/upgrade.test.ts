@@ -5,7 +5,7 @@ import { sql } from '@svc/store';
 import { expect, it } from 'vitest';
 import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { contractionsIn } from '../../packages/server/testing/migration-policy.ts';
-import { auditRelays } from '../support/audit.ts';
+import { auditRelays, settled } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
 import { Sandbox } from '../support/sandbox.ts';
 import { type ServerProcess, startServer } from '../support/server.ts';
@@ -99,6 +99,7 @@ it('two versions serve one database during an upgrade, and no request fails', { 
           select id, status from gift_redeems where id = any (${traffic.redeems}) and status <> 'SUCCESS'`);
       expect(await eventually(open, (rows) => rows.length === 0, LIMIT_MS)).toEqual([]);
       expect(await findBrokenInvariants(service.db)).toEqual([]);
+      await settled(service.db, LIMIT_MS);
       await auditRelays(service.db, new Sandbox(next));
       const again = startServer({ env: { DATABASE_URL: service.database.url } });
       await expect(again, 'the version before does not start any more').rejects.toThrow('made by a newer svc');
