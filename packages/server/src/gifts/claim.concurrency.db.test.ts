@@ -1,8 +1,9 @@
-import { connect, type Database, listen, sql } from '@svc/store';
+import { connect, type Database, type Db, listen, sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimApp, claimDeps, DOLLAR, GAS, payMeanwhile, useGifts } from '../../testing/gifts.ts';
 import { findBrokenInvariants } from '../../testing/ledger.ts';
+import { readDestination, reserve } from './claim.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './redeem.ts';
 
 const fixture = useGifts();
@@ -80,3 +81,24 @@ describe('50 clients that redeem one code of 10 at the same time over two proces
     },
   );
 });
+
+/** As wallets of recipients do: the place is taken in a transaction that does more. */
+it('the last place is taken by one of two open transactions; the other waits for it and is refused', async () => {
+  const caller = await fixture.caller(1_000n);
+  const { id: giftId } = await fixture.create(caller, { maxRedeems: 1, maxRedeemsPerUser: 1 });
+  const deps = claimDeps(fixture.db);
+  const take = (tx: Db, address: string) =>
+    reserve(deps, tx, { giftId, destination: readDestination('starknet', address), requestKey: undefined });
+  let second: Promise<unknown> | undefined;
+  await fixture.db.tx(async (tx) => {
+    await take(tx, '0xa1');
+    second = fixture.db.tx((other) => take(other, '0xa2')).catch((error: unknown) => error);
+    // It has read, or waits for, the gift before this transaction ends.
+    await expect
+      .poll(() => fixture.db.rows(sql`select from pg_stat_activity where wait_event_type = 'Lock'`), LOOK)
+      .not.toEqual([]);
+  });
+  expect(await second).toMatchObject({ code: 'gift_limit_reached' });
+});
+
+const LOOK = { timeout: 60_000, interval: 20 };
