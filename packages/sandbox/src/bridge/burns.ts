@@ -298,10 +298,12 @@ export async function mint(tx: Db, burn: Burn, { feeExecuted, completedAt }: Att
     insert into sandbox.solana_accounts (token_account, owner, balance)
     values (${account}, ${encodeBase58(hook.owner)}, ${amount})
     on conflict (token_account) do update set balance = sandbox.solana_accounts.balance + excluded.balance`);
-  // A second mint of the same nonce fails here and rolls the credit back.
+  // A second mint of a nonce fails here, which rolls the credit back. Mints of an account have slots in their order.
   await tx.run(sql`
     insert into sandbox.solana_transactions (signature, nonce, token_account, amount, slot, block_time)
-    values (${signature}, ${burn.nonce}, ${account}, ${amount}, ${slotAt(completedAt)}, ${completedAt})`);
+    select ${signature}, ${burn.nonce}, ${account}, ${amount}, greatest(${slotAt(completedAt)}, max(slot) + 1),
+           ${completedAt}
+      from sandbox.solana_transactions where token_account = ${account}`);
   return signature;
 }
 

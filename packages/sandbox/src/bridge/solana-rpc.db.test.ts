@@ -30,6 +30,15 @@ it('mints are shown to the library of Solana, each with what its account held be
   expect(again?.meta?.postTokenBalances).toEqual(found?.meta?.postTokenBalances);
 });
 
+it('mints of the same moment follow each other, each with what the one before it left', async () => {
+  const signatures = [];
+  for (let count = 0; count < 6; count += 1) signatures.push(await minted());
+  const shown = await Promise.all(signatures.map((one) => node().getTransaction(one, options).send()));
+  const balances = shown.map((one) => [one?.meta?.preTokenBalances?.[0], one?.meta?.postTokenBalances?.[0]]);
+  const [before, after] = [0, 1].map((side) => balances.map((both) => both[side]?.uiTokenAmount.amount));
+  expect(before?.slice(1)).toEqual(after?.slice(0, -1));
+});
+
 it('a signature that is not on the chain has no transaction, and what is not served is refused', async () => {
   const unknown = signature('5'.repeat(88));
   expect(await node().getTransaction(unknown, options).send()).toBeNull();
