@@ -58,7 +58,7 @@ describe.each([
 
   it('reads a balance, by address', async () => {
     const params = { chain: 'STARKNET', chainToken: 'USDC', walletPublicKey: examples.owner.address } as const;
-    expect(await as().getTokenBalance(params)).toMatchObject({ chainToken: 'USDC', decimals: 6, balance: '98500000' });
+    expect(await as().getTokenBalance(params)).toMatchObject({ chainToken: 'USDC', decimals: 6, balance: '96500000' });
   });
 
   it('reads a balance, by user', async () => {
@@ -92,7 +92,7 @@ describe.each([
   it('filters transactions by function and date', async () => {
     const walletAddress = examples.owner.address;
     const year = new Date().getUTCFullYear();
-    expect(await as().getTransactionList({ walletAddress, calledFunction: 'approve' })).toMatchObject({ total: 0 });
+    expect(await as().getTransactionList({ walletAddress, calledFunction: 'mint' })).toMatchObject({ total: 0 });
     expect(await as().getTransactionList({ walletAddress, year: year - 2 })).toMatchObject({ total: 0 });
     const found = await as().getTransactionList({ walletAddress, calledFunction: 'transfer' });
     expect(new Set(found.items.map(({ functionName }) => functionName))).toEqual(new Set(['transfer']));
