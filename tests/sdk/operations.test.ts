@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { allEndpoints } from '@svc/protocol';
 import * as sdk from '@svc/sdk';
+import * as privateBalance from '@svc/sdk/private-balance';
 import { describe, expect, it } from 'vitest';
 
 const svc = sdk.createSvc({ baseUrl: 'https://svc.example/v1', publicKey: `pk_dev_${'p'.repeat(32)}` });
@@ -155,6 +156,22 @@ const additions = [
   'webhooks.listEvents',
   'webhooks.events',
   'webhooks.streamEvents',
+  'quoteSolanaTransfer',
+  'moveToSolana',
+  'sendSolanaTransfer',
+  'waitForSolanaTransfer',
+  'listSolanaTransfers',
+  'solanaTransfers',
+  'getSolanaTransfer',
+  'privateBalance.deriveKeys',
+  'privateBalance.getPrivateBalance',
+  'privateBalance.shield',
+  'privateBalance.shieldBatch',
+  'privateBalance.unshield',
+  'privateBalance.transfer',
+  'privateBalance.rollover',
+  'privateBalance.history',
+  'privateBalance.terms',
 ];
 
 const at = (name: string) =>
@@ -199,8 +216,11 @@ describe('the library', () => {
 
   it('exports every operation as a single function too', () => {
     const renamed: Record<string, string> = { 'passkeys.changeTo': 'changeToPasskey' };
-    const alone = [...operations, ...additions].map((name) => renamed[name] ?? name.replace(/^.*\./, ''));
-    expect(alone.filter((name) => !(name in sdk))).toEqual([]);
+    const isAlone = (name: string): boolean => {
+      const [last = name] = name.split('.').slice(-1);
+      return name.startsWith('privateBalance.') ? last in privateBalance : (renamed[name] ?? last) in sdk;
+    };
+    expect([...operations, ...additions].filter((name) => !isAlone(name))).toEqual([]);
   });
 
   it.each(['waitForTransaction', 'verifyWebhook', 'createPasskey', 'unlockWithPasskey'])(
