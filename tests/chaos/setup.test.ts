@@ -76,19 +76,21 @@ async function startNetwork(rpcUrl: string): Promise<Network> {
     missing.delete(classHash);
     return { result: { transaction_hash: toHex(classHash + 1n), class_hash: toHex(classHash) } };
   };
+  const answer = async (rpc: Rpc): Promise<unknown> => {
+    const own = answerOf(rpc);
+    if (own) return { jsonrpc: '2.0', id: rpc.id, ...own };
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(rpcUrl, { method: 'POST', body: JSON.stringify(rpc), headers })).json();
+  };
   const server = createServer(async (request, reply) => {
-    const body = await text(request);
-    const rpc = JSON.parse(body) as Rpc;
-    if (rpc.method === 'starknet_addDeclareTransaction' && network.loses) {
+    const rpc = JSON.parse(await text(request)) as Rpc | Rpc[];
+    if (!Array.isArray(rpc) && rpc.method === 'starknet_addDeclareTransaction' && network.loses) {
       const { nonce, compiled_class_hash } = (rpc.params.declare_transaction ?? rpc.params[0]) as Declaration;
       network.declared.push([compiled_class_hash, nonce]);
       return;
     }
-    const own = answerOf(rpc);
-    reply.setHeader('content-type', 'application/json');
-    if (own) return reply.end(JSON.stringify({ jsonrpc: '2.0', id: rpc.id, ...own }));
-    const passed = await fetch(rpcUrl, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
-    reply.end(await passed.text());
+    const answers = await (Array.isArray(rpc) ? Promise.all(rpc.map(answer)) : answer(rpc));
+    reply.setHeader('content-type', 'application/json').end(JSON.stringify(answers));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
