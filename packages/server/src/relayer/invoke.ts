@@ -24,10 +24,11 @@ import {
 } from '../chains/starknet/chain.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import { enqueue } from '../jobs/job.ts';
+import { newId } from '../util/ids.ts';
 import { canPay, type RelayerDeps, type RelayerKey, signingKeyOf, takeNonce } from './accounts.ts';
 import { dayOf, NO_LIMITS, reserveBudget } from './budget.ts';
 import type { RelayKind, SponsoredUser, Sponsorship, StoreWithRelay } from './relay.ts';
-import { type BudgetShare, findRelayByPurpose, insertRelay, relayWorkerJob } from './relay-store.ts';
+import { type BudgetShare, insertRelay, relayWorkerJob } from './relay-store.ts';
 
 export interface Transaction {
   readonly chainId: bigint;
@@ -268,37 +269,32 @@ async function storeRelay(tx: Db, deps: StoreDeps, order: RelayOrder, store: Sto
   const accounts = keys.map(({ address }) => padAddress(address));
   const { poolFri = 0n } = order;
   const maxFee = maxFeeOf(order.fee) + poolFri;
-  const budget = await reserve(tx, deps, order, maxFee, new Date(now));
-  // The insertion below would wait for an outcome of the duplicate, which waits for the budget that this transaction holds.
-  if (budget && (await findRelayByPurpose(tx, chainId, order.purpose))) throw new DuplicateRelayError();
-  const taken = await takeNonce(tx, chainId, accounts, maxFee);
+  const at = new Date(now);
+  // Sent together and run in this order: no account waits for a tenant's budget.
+  const [budget, taken] = await Promise.all([
+    reserve(tx, deps, order, maxFee, at),
+    takeNonce(tx, chainId, accounts, maxFee),
+  ]);
   const key = taken && keys.find(({ address }) => padAddress(address) === taken.account);
   if (!key) throw (await canPay(tx, chainId, accounts, maxFee)) ? accountsBusy() : insufficientStrk();
   const transaction = { chainId, sender: key.address, nonce: taken.nonce, calls };
   const signed = await signTransaction(deps.crypto, key, transaction, order.fee);
-  const { kind, purpose, messageHash, wallet, notAfter } = order;
-  const about = {
-    environment,
-    chainId,
-    kind,
-    purpose,
-    messageHash,
-    wallet,
-    notAfter,
-    user: order.user,
-    budget,
-    poolFri,
-  };
+  const id = newId('rly');
+  const { kind, purpose, messageHash, wallet, notAfter, user } = order;
+  const about = { id, environment, chainId, kind, purpose, messageHash, wallet, notAfter, user, budget, poolFri };
   const place = { account: taken.account, nonce: taken.nonce, calls, attempt: 'FIRST', signed } as const;
-  const id = await insertRelay(tx, { ...about, ...place });
-  if (id === undefined) throw new DuplicateRelayError();
-  await store(tx, { id, hash: signed.hash });
   const runAt = new Date(now + SEND_AFTER_CRASH_MS);
-  await enqueue(tx, relayWorkerJob(environment, chainId, taken.account, { runAt, isSent: true }));
+  const steps = await Promise.allSettled([
+    insertRelay(tx, { ...about, ...place }),
+    store(tx, { id, hash: signed.hash }),
+    enqueue(tx, relayWorkerJob(environment, chainId, taken.account, { runAt, isSent: true })),
+  ]);
+  const [inserted] = steps;
+  if (inserted.status === 'fulfilled' && inserted.value === undefined) throw new DuplicateRelayError();
+  for (const step of steps) if (step.status === 'rejected') throw step.reason;
   return { id, account: taken.account, signed };
 }
 
-/** Before the nonce is taken, so that no account waits for a tenant's budget. */
 async function reserve(
   tx: Db,
   { sponsorLimits }: StoreDeps,

@@ -81,6 +81,8 @@ function relayOf(row: Row): Relay {
 }
 
 export interface NewRelay {
+  /** A new one by default. */
+  readonly id?: string;
   readonly environment: Environment;
   readonly chainId: bigint;
   readonly kind: Relay['kind'];
@@ -108,16 +110,18 @@ export const budgetValues = (user: SponsoredUser | undefined, budget: BudgetShar
   ${user?.organizationId ?? null}, ${user?.externalUserId ?? null}, ${budget?.day ?? null}::date, ${budget?.fri ?? null}::numeric,
   ${budget ? 1 : null}::integer`;
 
+/** Looks before it inserts: the insertion would wait for an outcome of a duplicate, which may wait for this transaction. */
 export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | undefined> {
   const { hash, transaction } = relay.signed;
   const row = await tx.one<{ id: string }>(sql`
     with relay as (
       insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
         hash, traceparent, pool_fee, ${budgetColumns})
-      values (${newId('rly')}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
+      select ${relay.id ?? newId('rly')}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
         ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${relay.account}, ${relay.nonce},
         ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(hash)}, ${traceparent() ?? null},
-        ${relay.poolFri ?? 0n}::numeric, ${budgetValues(relay.user, relay.budget)})
+        ${relay.poolFri ?? 0n}::numeric, ${budgetValues(relay.user, relay.budget)}
+       where not exists (select from relays where chain_id = ${toHex(relay.chainId)} and purpose = ${relay.purpose})
       on conflict do nothing
       returning id, chain_id, hash
     ), attempt as (
