@@ -61,6 +61,22 @@ describe('what others have settled', () => {
     expect(await stateOf(right)).toBe('SUCCEEDED');
   });
 
+  it('is opened again above a block that was replaced, before the chain is as high again', async () => {
+    const { chain, index, fund, organization, wallet, order } = fixture();
+    await index();
+    const own = await wallet(await organization());
+    const ended = [];
+    for (const amount of ['1', '2']) {
+      await fund(own, amount);
+      const block = await chain.block(await chain.blockNumber());
+      ended.push(await insertRelay(block?.number ?? -1, block?.hash ?? 0n));
+    }
+    await order('reorg', { blocks: 2, transactions: 'drop' });
+    await order('mine', { blocks: 1 });
+    await index();
+    expect(await Promise.all(ended.map(stateOf))).toEqual(['SENT', 'SENT']);
+  });
+
   it('is opened again also when a block without transfers has taken its place', async () => {
     const { chain, index, fund, organization, wallet, order } = fixture();
     await index();

@@ -84,7 +84,7 @@ export async function rewind(context: IndexerContext, cursor: BlockRef, fork: Bl
 
 const MAX_ASKED = 100;
 
-/** Reopens relays whose receipt was read before a reorganisation replaced their block. */
+/** Reopens relays whose receipt was read before a reorganisation replaced their block, and those above it whose blocks are not known yet. */
 export async function reopenReorgedRelays(context: IndexerContext): Promise<void> {
   const { db, chain, chainId, log } = context;
   await fetchBlockHashes(context);
@@ -92,10 +92,16 @@ export async function reopenReorgedRelays(context: IndexerContext): Promise<void
     reopen(
       tx,
       chain.chainId,
-      sql`block_number >= (select min(block_number) from followed_blocks where chain_id = ${chainId}) and exists (
-        select from followed_blocks as followed
-         where followed.chain_id = relays.chain_id and followed.block_number = relays.block_number
-           and followed.block_hash <> relays.block_hash)`,
+      sql`block_number >= (
+          select min(replaced.block_number) from relays as replaced
+            join followed_blocks as followed
+              on followed.chain_id = replaced.chain_id and followed.block_number = replaced.block_number
+           where replaced.chain_id = ${chainId} and followed.block_hash <> replaced.block_hash
+             and replaced.block_number >= (select min(block_number) from followed_blocks where chain_id = ${chainId}))
+        and not exists (
+          select from followed_blocks as followed
+           where followed.chain_id = relays.chain_id and followed.block_number = relays.block_number
+             and followed.block_hash = relays.block_hash)`,
     ),
   );
   if (reopened.length > 0) log.warn({ chainId, relays: reopened.length }, 'relays reopened after a reorganisation');
