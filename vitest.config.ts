@@ -17,15 +17,8 @@ const databaseTests = 'packages/**/*.db.test.ts';
 
 /** What takes longest, so that no worker ends the run alone with it. Others start by their size. */
 const LONGEST = [
-  ...[
-    'treasuries-kills',
-    'start-and-stop',
-    'wallets-many',
-    'sandbox-durability',
-    'failover',
-    'deposits-kills',
-    'upgrade',
-  ],
+  ...['rotation', 'deploy-guide', 'start-and-stop', 'treasuries-kills', 'deposits-kills', 'wallets-many', 'upgrade'],
+  ...['sandbox-durability', 'failover', 'restore', 'setup', 'scenarios'],
   ...['dashboard-gifts', 'dashboard-sandbox', 'recipient-wallet', 'dashboard-members', 'react', 'example'],
   ...['examples', 'statuses', 'provider', 'least-privilege', 'packages', 'solana', 'commands', 'dev'],
 ];
@@ -109,7 +102,8 @@ export default defineConfig({
         test: {
           name: 'chaos',
           include: ['tests/chaos/**/*.test.ts', 'deploy/backup/*.test.ts'],
-          globalSetup: [database, pages],
+          globalSetup: [database, pages, sharedService],
+          isolate: false,
         },
       },
       {
@@ -121,7 +115,8 @@ export default defineConfig({
             'contracts/treasury/**/*.test.ts',
             'tests/contracts/**/*.test.ts',
           ],
-          globalSetup: [database, pages],
+          globalSetup: [database, pages, sharedService],
+          isolate: false,
         },
       },
       {

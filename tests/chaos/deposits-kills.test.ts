@@ -20,7 +20,7 @@ let service: TestService;
 let manager: string;
 beforeAll(async () => {
   // Without jobs of its own: victims run all of them.
-  service = await TestService.start({ SVC_ROLE: 'api' });
+  service = await TestService.hosted({ SVC_ROLE: 'api' });
   manager = (await service.sandbox.account('manager')).address;
 }, 300_000);
 afterAll(() => service.stop());
@@ -56,7 +56,7 @@ async function deposit({ app, address }: Depositor, reportAt: RunningServer | un
 /** How often something is sent to the database from the deposit until it is with the manager. */
 async function countSteps(depositor: Depositor): Promise<number> {
   const proxy = await openDatabaseProxy(service.databaseUrl);
-  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const whole = await service.anotherHosted({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const before = proxy.sent();
   await deposit(depositor, whole);
   expect(
@@ -67,7 +67,7 @@ async function countSteps(depositor: Depositor): Promise<number> {
     ),
   ).toBe(0n);
   const steps = proxy.sent() - before;
-  await whole.end();
+  await whole.stop();
   proxy.close();
   return steps;
 }
@@ -94,7 +94,7 @@ describe('a process that is killed while it credits and sweeps a deposit', () =>
       const depositors = [await newDepositor()];
       const steps = await countSteps(depositors[0] as Depositor);
       for (let seed = 0; seed < KILLS; seed += 1) depositors.push(await killOne(seed, steps));
-      await service.another({ SVC_ROLE: 'all' });
+      await service.anotherHosted({ SVC_ROLE: 'all' });
       for (const depositor of depositors) {
         const rest = await eventually(
           () => left(depositor),

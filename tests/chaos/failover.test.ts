@@ -5,6 +5,7 @@ import { hashOf, Owner, transferOf } from '../support/app.ts';
 import { auditGifts, giftsSettled, settled } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { sized } from '../support/faults.ts';
 import { claimAt, GiftFixture, newWallet } from '../support/gifts.ts';
 import { PostgresPair } from '../support/postgres-pair.ts';
 import { PRICE_RAW, PurchaseFixture, references } from '../support/purchases.ts';
@@ -12,7 +13,7 @@ import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
 /** Of each kind, before the primary is killed and after the standby was promoted. */
-const ENOUGH = 5;
+const ENOUGH = sized(5, 3);
 const CLIENTS_EACH = 2;
 const MAX_OPERATIONS = 10_000;
 /** An operation takes a second, and a busy machine is many times slower. */

@@ -6,13 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultOfError } from '../support/assertions.ts';
 import { caller, keyHeaders, type Reply, send, sendAsIs, sendBytes } from '../support/client.ts';
 import { type ExampleData, exampleOf, keyedEndpoints, prepareExampleData } from '../support/examples.ts';
+import { sized } from '../support/faults.ts';
 import { bodiesLike, requestsTo } from '../support/fuzz.ts';
 import { errorLines, type ServerProcess } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 
 /** Fixed, so that a failure can be repeated. */
 const SEED = 20_261_115;
-const REQUESTS_PER_ENDPOINT = 60;
+const REQUESTS_PER_ENDPOINT = sized(60, 20);
 const TRACE = /\n\s+at |node_modules|file:\/\/|\.(ts|js|mjs|cjs|sql)\b:?\d*|\/(packages|src|home|root|usr|tmp)\//;
 
 let service: TestService<ServerProcess>;

@@ -15,7 +15,7 @@ const WAIT_LIMIT_MS = 5_000;
 let service: TestService;
 let gifts: GiftFixture;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   gifts = new GiftFixture(service);
   await gifts.removeFaults();
   // Reorganisations reach back to here at most.

@@ -18,7 +18,7 @@ let service: TestService;
 let gifts: GiftFixture;
 beforeAll(async () => {
   // Without jobs, so that victims do all work.
-  service = await TestService.start({ SVC_ROLE: 'api' });
+  service = await TestService.hosted({ SVC_ROLE: 'api' });
   gifts = new GiftFixture(service);
   await gifts.removeFaults();
 }, 300_000);
@@ -55,7 +55,7 @@ async function rowsOf({ chain, walletAddress }: Claim): Promise<RedeemRow[]> {
 /** Chunks sent to the database from the request to the payout, those of the sandbox included. */
 async function countSteps(code: string, chain: RedeemChain): Promise<number> {
   const proxy = await openDatabaseProxy(service.databaseUrl);
-  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const whole = await service.anotherHosted({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const claim = newClaim(code, chain, -1 - chains.indexOf(chain));
   const before = proxy.sent();
   expect((await claimAt(whole, claim)).status).toBe(chain === 'solana' ? 202 : 201);
@@ -66,7 +66,7 @@ async function countSteps(code: string, chain: RedeemChain): Promise<number> {
   );
   expect(rows).toMatchObject([{ status: 'SUCCESS' }]);
   const steps = proxy.sent() - before;
-  await whole.end();
+  await whole.stop();
   proxy.close();
   return steps;
 }
@@ -108,7 +108,7 @@ describe('a process that is killed while it redeems', () => {
       for (let seed = 0; seed < KILLS; seed += 1) {
         killed.push(await killOne(seed, code, spread(seed, KILLS, places)));
       }
-      const heir = await service.another({ SVC_ROLE: 'all' });
+      const heir = await service.anotherHosted({ SVC_ROLE: 'all' });
       // In place of waiting for the claims of dead requests to expire.
       await service.database.db.run(sql`update idempotency_keys set leased_until = now() - interval '1 second'`);
       for (const one of killed.filter(({ asksAgain }) => asksAgain)) {

@@ -2,11 +2,12 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditGifts, giftsSettled } from '../support/audit.ts';
 import { caller, type Reply } from '../support/client.ts';
+import { sized } from '../support/faults.ts';
 import { claimAt, GiftFixture, newWallet } from '../support/gifts.ts';
 import { TestService } from '../support/service.ts';
 
-const WALLETS = 150;
-const MAX_REDEEMS = 100;
+const WALLETS = sized(150, 45);
+const MAX_REDEEMS = sized(100, 30);
 /** An odd amount, so that a lost or doubled unit shows. */
 const AMOUNT_USD = 0.700001;
 const AMOUNT = 700_001n;
@@ -16,7 +17,7 @@ const GAS = 10_000n;
 let service: TestService;
 let gifts: GiftFixture;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   gifts = new GiftFixture(service);
 }, 300_000);
 afterAll(() => service.stop());

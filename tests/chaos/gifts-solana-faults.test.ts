@@ -19,7 +19,7 @@ const ARRIVES = 5_000_326n;
 let service: TestService;
 let gifts: GiftFixture;
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   gifts = new GiftFixture(service);
   await gifts.removeFaults();
 }, START_MS);

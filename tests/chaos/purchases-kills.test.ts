@@ -25,7 +25,7 @@ let fixture: PurchaseFixture;
 let receiver: Receiver;
 beforeAll(async () => {
   // Without jobs, so that victims do all work.
-  service = await TestService.start({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.hosted({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
   fixture = await PurchaseFixture.start(service);
   receiver = await openReceiver();
   await new WebhookFixture(service).create(receiver.url);
@@ -70,7 +70,7 @@ const lastEvent = (way: Way): string => (way === 'failing' ? 'sku-purchase.faile
 /** Chunks sent to the database from the request to the last webhook, those of the sandbox included. */
 async function countSteps(way: Way): Promise<number> {
   const proxy = await openDatabaseProxy(service.databaseUrl);
-  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const whole = await service.anotherHosted({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const hash = await fixture.pay();
   const before = proxy.sent();
   expect((await record(whole, hash, way)).status).toBe(200);
@@ -83,7 +83,7 @@ async function countSteps(way: Way): Promise<number> {
   const isTold = async () => eventTypesOf(receiver, row?.id ?? '').has(lastEvent(way));
   expect(await eventually(isTold, (told) => told, WAIT_LIMIT_MS)).toBe(true);
   const steps = proxy.sent() - before;
-  await whole.end();
+  await whole.stop();
   proxy.close();
   return steps;
 }
@@ -120,7 +120,7 @@ describe('a process that is killed while it records, orders, ends or tells', () 
       const places = await everyPlace();
       const killed: Killed[] = [];
       for (let seed = 0; seed < KILLS; seed += 1) killed.push(await killOne(seed, spread(seed, KILLS, places)));
-      const heir = await service.another({ SVC_ROLE: 'all' });
+      const heir = await service.anotherHosted({ SVC_ROLE: 'all' });
       for (const { asksAgain, hash, way } of killed) {
         if (asksAgain) expect((await record(heir, hash, way)).status).toBe(200);
       }

@@ -21,7 +21,7 @@ let fixture: PurchaseFixture;
 let payment: string;
 beforeAll(async () => {
   // Without jobs, so that victims do all work.
-  service = await TestService.start({ SVC_ROLE: 'api' });
+  service = await TestService.hosted({ SVC_ROLE: 'api' });
   fixture = await PurchaseFixture.start(service);
   payment = await fixture.pay();
 }, 300_000);
@@ -48,7 +48,7 @@ function due(): Promise<string> {
 /** Chunks sent to the database from the request to the refund, those of the sandbox included. */
 async function countSteps(): Promise<number> {
   const proxy = await openDatabaseProxy(service.databaseUrl);
-  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const whole = await service.anotherHosted({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const id = await due();
   const before = proxy.sent();
   const { status, text } = await fixture.refund(id, {}, whole);
@@ -60,7 +60,7 @@ async function countSteps(): Promise<number> {
   );
   expect(end).toBe('REFUNDED');
   const steps = proxy.sent() - before;
-  await whole.end();
+  await whole.stop();
   proxy.close();
   return steps;
 }
@@ -93,7 +93,7 @@ describe('a process that is killed while it gives a payment back', () => {
       const steps = await countSteps();
       const killed: Killed[] = [];
       for (let seed = 0; seed < KILLS; seed += 1) killed.push(await killOne(seed, steps));
-      const heir = await service.another({ SVC_ROLE: 'all' });
+      const heir = await service.anotherHosted({ SVC_ROLE: 'all' });
       for (const { id, asksAgain } of killed)
         if (asksAgain) expect((await fixture.refund(id, {}, heir)).status).toBe(200);
       const open = async () => (await rows()).filter(({ refund }) => refund === 'REFUNDING');

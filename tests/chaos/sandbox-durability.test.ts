@@ -1,13 +1,14 @@
 import { sql } from '@svc/store';
 import { RpcProvider } from 'starknet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sized } from '../support/faults.ts';
 import { type Payment, pay, payment, Sandbox, type ShownAccount } from '../support/sandbox.ts';
 import type { ServerProcess } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 import { STRK } from '../support/starknet-client.ts';
 
-const TRANSFERS = 1_000;
-const KILL_AFTER = 300;
+const TRANSFERS = sized(1_000, 200);
+const KILL_AFTER = sized(300, 60);
 const SENDERS = 4;
 
 let service: TestService<ServerProcess>;
@@ -30,7 +31,7 @@ async function strk(sandbox: Sandbox, owner: string): Promise<bigint> {
   return BigInt(low) + (BigInt(high) << 128n);
 }
 
-describe('a chain whose process is killed during 1,000 transfers', () => {
+describe(`a chain whose process is killed during ${TRANSFERS} transfers`, () => {
   it('has every acknowledged one after the restart, no unit of STRK more or less, and goes on', async () => {
     const before = new Sandbox(service.server);
     const senders = await relayers(before);
@@ -60,7 +61,7 @@ describe('a chain whose process is killed during 1,000 transfers', () => {
     const after = new Sandbox(await service.another());
     const provider = new RpcProvider({ nodeUrl: after.rpcUrl });
     for (const { hash } of acknowledged) expect((await provider.getTransactionReceipt(hash)).isSuccess()).toBe(true);
-    // A payment that was open at the kill may be stored or not: sent again, each of the thousand is there once.
+    // A payment that was open at the kill may be stored or not: sent again, each is there once.
     const done = new Set(acknowledged);
     await Promise.all(
       queues.map(async (queue) => {

@@ -19,7 +19,7 @@ let treasury: Treasury;
 const signers = [new Owner(), new Owner()];
 beforeAll(async () => {
   // Without jobs of its own: victims run all of them.
-  service = await TestService.start({ SVC_ROLE: 'api' });
+  service = await TestService.hosted({ SVC_ROLE: 'api' });
   const named = signers.map(({ publicKey }) => ({ name: 'Signer', publicKey }));
   const created = await service.app.post('/treasuries', { name: 'Caja', signers: named, threshold: 2 });
   treasury = bodyOf<Treasury>(created, 201);
@@ -28,10 +28,9 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** With jobs, until the test is over: left alone it would do the work of the next test's victim. */
-async function working(env: Record<string, string> = {}) {
-  const started = await service.another({ ...env, SVC_ROLE: 'all' });
-  onTestFinished(() => void started.process.kill('SIGKILL'));
-  return started;
+async function working() {
+  const started = await service.anotherHosted({ SVC_ROLE: 'all' });
+  onTestFinished(() => started.stop());
 }
 
 let recipients = 0xb0b_0000;
@@ -57,7 +56,7 @@ const execute = (proposal: TreasuryProposal) => service.app.post(`${pathOf(propo
 /** How often something is sent to the database from the request until the proposal has ended. */
 async function countSteps({ proposal }: { proposal: TreasuryProposal }): Promise<number> {
   const proxy = await openDatabaseProxy(service.databaseUrl);
-  const whole = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+  const whole = await service.anotherHosted({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
   const before = proxy.sent();
   await eventually(
     () => service.app.at(whole).post(`${pathOf(proposal)}/execute`, {}),
@@ -70,7 +69,7 @@ async function countSteps({ proposal }: { proposal: TreasuryProposal }): Promise
     WAIT_LIMIT_MS,
   );
   const steps = proxy.sent() - before;
-  await whole.end();
+  await whole.stop();
   proxy.close();
   return steps;
 }
@@ -142,8 +141,8 @@ const steps: readonly Step[] = [
 ];
 
 const all = steps.flatMap((step) => (['before', 'after'] as const).map((when) => ({ ...step, when })));
-const chosen = Math.min(all.length, KILLS * 3);
-/** Every step with the usual seeds; some of each part with fewer. */
+const chosen = Math.min(all.length, seedCount(all.length));
+/** Every step, or with fewer seeds one of each part. */
 const kills = Array.from({ length: chosen }, (_, seed) => spread(seed, chosen, all));
 
 /** The requests of one payment, in order. Each may be repeated. */
@@ -174,7 +173,8 @@ describe('kill -9 of the process that works on a payment', () => {
       for (const name of names.slice(0, names.indexOf(request))) await ours[name]();
 
       const proxy = await openDatabaseProxy(service.databaseUrl);
-      const victim = await working({ DATABASE_URL: proxy.url });
+      const victim = await service.another({ DATABASE_URL: proxy.url, SVC_ROLE: 'all' });
+      onTestFinished(() => void victim.process.kill('SIGKILL'));
       proxy.cutAt(place, when, () => victim.process.kill('SIGKILL'));
       const asked = requestsOf(service.app.at(victim), order)[request];
       const isDead = async () => {
@@ -184,7 +184,7 @@ describe('kill -9 of the process that works on a payment', () => {
       expect(await eventually(isDead, (signal) => signal !== null, SETTLE_MS)).toBe('SIGKILL');
       proxy.close();
 
-      const whole = await working();
+      await working();
       for (const name of names.slice(names.indexOf(request))) {
         const repeated = () =>
           ours[name]().then(
@@ -199,7 +199,6 @@ describe('kill -9 of the process that works on a payment', () => {
         ({ state }) => state === 'EXECUTED',
         SETTLE_MS,
       );
-      await whole.end();
       expect(await service.app.balance(recipient, 'USDC')).toBe(1_000_000n);
       const told = await service.db.rows<{ type: string }>(sql`
         select type from events where data -> 'proposalId' = ${JSON.stringify(proposal.id)}::jsonb order by type`);

@@ -7,6 +7,7 @@ import { findBrokenInvariants } from '../../packages/server/testing/ledger.ts';
 import { contractionsIn } from '../../packages/server/testing/migration-policy.ts';
 import { auditRelays, settled } from '../support/audit.ts';
 import { eventually } from '../support/eventually.ts';
+import { sized } from '../support/faults.ts';
 import { Sandbox } from '../support/sandbox.ts';
 import { type ServerProcess, startServer } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
@@ -17,7 +18,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const LIMIT_MS = 600_000;
 const CLIENTS = 4;
 /** In each phase, so that every phase sees traffic of all kinds. */
-const ROUNDS_EACH = 12;
+const ROUNDS_EACH = sized(12, 4);
 
 /** What a later version may do to tables that are in use. */
 const EXPANSION = `

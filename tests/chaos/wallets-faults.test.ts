@@ -18,7 +18,7 @@ let sandbox: Sandbox;
 let payer: Owner;
 
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   app = new App(service.server);
   sandbox = new Sandbox(service.server);
   payer = new Owner();

@@ -18,7 +18,7 @@ let survivor: App;
 let payer: Owner;
 
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   survivor = new App(service.server);
   payer = new Owner();
   await survivor.createWallet(payer, 'payer');
@@ -50,12 +50,16 @@ async function prepareAttempt(seed: number, kind: Kind): Promise<[Attempt, Owner
 /** Chunks sent to the database until such a request is answered, those of the sandbox included. */
 async function countSteps(kind: Kind): Promise<number> {
   const proxy = await openDatabaseProxy(service.databaseUrl);
-  const app = new App(await service.another({ DATABASE_URL: proxy.url }), survivor.headers);
+  const whole = await service.anotherHosted({ DATABASE_URL: proxy.url });
+  const app = new App(whole, survivor.headers);
   // The first request finds empty caches, as with every victim.
   const [attempt] = await prepareAttempt(UNKILLED + kinds.indexOf(kind), kind);
   const before = proxy.sent();
   expect(await app.post(attempt.path, attempt.body)).toMatchObject({ status: 200 });
-  return proxy.sent() - before;
+  const steps = proxy.sent() - before;
+  await whole.stop();
+  proxy.close();
+  return steps;
 }
 
 /** Starts a process, sends it a request, and kills it at the seed's step. */

@@ -3,11 +3,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { App, hashOf, Owner, transferOf } from '../support/app.ts';
 import { auditRelays, settled } from '../support/audit.ts';
 import type { Reply } from '../support/client.ts';
+import { sized } from '../support/faults.ts';
 import { Sandbox } from '../support/sandbox.ts';
 import { TestService } from '../support/service.ts';
 import { USDC } from '../support/starknet-client.ts';
 
-const TRANSFERS = 500;
+const TRANSFERS = sized(500, 80);
 const WALLETS = 10;
 const MAX_TRIES = 50;
 const SETTLE_MS = 240_000;

@@ -18,7 +18,7 @@ let service: TestService;
 let webhooks: WebhookFixture;
 beforeAll(async () => {
   // Without jobs, so that victims do all work.
-  service = await TestService.start({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
+  service = await TestService.hosted({ SVC_ROLE: 'api', ALLOW_LOOPBACK_URLS: 'on' });
   webhooks = new WebhookFixture(service);
 });
 afterAll(() => service.stop());
@@ -54,7 +54,7 @@ describe('a process that is killed while it delivers', () => {
         await died;
         proxy.close();
       }
-      const survivor = await service.another({ SVC_ROLE: 'worker' });
+      const survivor = await service.anotherHosted({ SVC_ROLE: 'worker' });
       expect(await webhooks.settled(webhook)).toEqual({ DELIVERED: KILLS * EVENTS });
       await expectAll(webhook, arrived);
       await survivor.stop();
@@ -75,7 +75,7 @@ describe('a process that is killed while it delivers', () => {
       const webhook = await webhooks.create(receiver.url);
       await webhooks.test(webhook);
       await died;
-      const survivor = await service.another({ SVC_ROLE: 'worker' });
+      const survivor = await service.anotherHosted({ SVC_ROLE: 'worker' });
       await receiver.until(2);
       const [first, second] = receiver.received;
       expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);

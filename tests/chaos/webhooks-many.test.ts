@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Behaviour, Receiver } from '../../packages/server/testing/receiver.ts';
 import { startReceiver } from '../../packages/server/testing/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
+import { sized } from '../support/faults.ts';
 import { rssOf, type ServerProcess } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 import { badReceivers, DELIVERY_LIMIT_MS, WebhookFixture } from '../support/webhooks.ts';
 
-const EVENTS = 2_000;
+const EVENTS = sized(2_000, 500);
 const BATCH = 250;
 const FEW = 40;
 /** Each event costs some milliseconds, and the machine may be busy. */
@@ -41,7 +42,7 @@ function failingAThird(): Behaviour {
   };
 }
 
-describe('2,000 events', () => {
+describe(`${EVENTS} events`, () => {
   it(
     'of which a third fails at first all arrive, and memory stays flat',
     async () => {

@@ -25,7 +25,7 @@ let sandbox: Sandbox;
 let client: Client;
 
 beforeAll(async () => {
-  service = await TestService.start();
+  service = await TestService.hosted();
   sandbox = new Sandbox(service.server);
   client = createClient(service.server.credentials);
 });

@@ -20,6 +20,10 @@ export const pick = <T>(next: () => number, items: readonly T[]): T => {
 
 export const seedCount = (usual: number): number => Number(process.env.SVC_SEEDS ?? usual);
 
+/** Loads that no seed chooses are smaller with fewer seeds than this, too. */
+const FEW_SEEDS = 4;
+export const sized = (whole: number, few: number): number => (seedCount(FEW_SEEDS) < FEW_SEEDS ? few : whole);
+
 /** Each seed takes a case of its own range, so that enough seeds take every case. */
 export function spread<T>(seed: number, seeds: number, cases: readonly T[]): T {
   const from = Math.floor((seed * cases.length) / seeds);
