@@ -42,6 +42,19 @@ export function parseSolanaAddress(text: string): Parsed<SolanaAddress> {
   return parsed(text as SolanaAddress);
 }
 
+/** USDC on both networks and the programs around it. They are on the curve like wallets, and what they get is lost. */
+const NO_WALLETS: ReadonlySet<string> = new Set([
+  'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  'CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe',
+  'CCTPV2Sm4AdWt5296sk4P66VBZ7bEhcARwFaaS9YPbeC',
+]);
+
+export const isSolanaProgram = (address: SolanaAddress): boolean => NO_WALLETS.has(address);
+
 export function solanaAddressBytes(address: SolanaAddress): Uint8Array {
   return decodeBase58(address);
 }

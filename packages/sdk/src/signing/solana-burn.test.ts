@@ -26,7 +26,7 @@ describe('the calls that the owner signs', () => {
 
   it('are refused for what is no wallet: a token account, another chain, nonsense', () => {
     expect(requireSolanaWallet(` ${OWNER} `)).toBe(OWNER);
-    for (const text of [TOKEN_ACCOUNT, '0x123', '', `${OWNER}1111`]) {
+    for (const text of [TOKEN_ACCOUNT, usdcMint, '0x123', '', `${OWNER}1111`]) {
       expect(() => requireSolanaWallet(text)).toThrow('recipient');
     }
   });

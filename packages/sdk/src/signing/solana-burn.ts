@@ -1,4 +1,4 @@
-import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
+import { isSolanaProgram, parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
 import { encodeU256, toHex } from '@svc/starknet';
 import { SvcInputError } from '../client/errors.ts';
 import type { ContractCall } from './calls.ts';
@@ -41,18 +41,19 @@ export async function burnCalls(burn: SolanaBurn): Promise<ContractCall[]> {
   ];
 }
 
-function readOwner(text: string, name: string): Uint8Array {
+function readAddress(text: string, name: string): SolanaAddress {
   const address = typeof text === 'string' ? parseSolanaAddress(text.trim()) : undefined;
-  if (address?.ok) return solanaAddressBytes(address.value);
+  if (address?.ok) return address.value;
   throw new SvcInputError('invalid_input', `${name} ${address?.reason ?? 'must be text'}.`);
 }
 
-/** Money for the token account of a token account would be lost. */
+const readOwner = (text: string, name: string): Uint8Array => solanaAddressBytes(readAddress(text, name));
+
+/** Money for the token account of a token account, a token or a program would be lost. */
 export function requireSolanaWallet(text: string): SolanaAddress {
-  if (!isOnCurve(readOwner(text, 'recipient'))) {
-    throw new SvcInputError('invalid_input', 'recipient is no wallet: nobody can have the key of this address.');
-  }
-  return text.trim() as SolanaAddress;
+  const address = readAddress(text, 'recipient');
+  if (!isSolanaProgram(address) && isOnCurve(solanaAddressBytes(address))) return address;
+  throw new SvcInputError('invalid_input', 'recipient must be a wallet, not a token, a token account or a program.');
 }
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';

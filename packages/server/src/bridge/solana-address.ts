@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519';
-import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
+import { isSolanaProgram, parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
 
 const TOKEN_PROGRAM = programBytes('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 const ASSOCIATED_TOKEN_PROGRAM = programBytes('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
@@ -18,9 +18,9 @@ export function tokenAccountOf(owner: SolanaAddress, mint: SolanaAddress): Uint8
   throw new Error('This owner has no token account.');
 }
 
-/** False for program-derived addresses: money sent to the token account of a token account is lost. */
+/** False for program-derived addresses, tokens and programs: money sent to their token accounts is lost. */
 export function isSolanaWallet(address: SolanaAddress): boolean {
-  return hasKey(solanaAddressBytes(address));
+  return !isSolanaProgram(address) && hasKey(solanaAddressBytes(address));
 }
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';

@@ -6,6 +6,7 @@ import { readDestination, requireReachable } from './claim.ts';
 
 /** Of the wallet of the bridge's vectors. */
 const TOKEN_ACCOUNT = 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B';
+const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const gift = { environment: 'development', cctpFast: true, bridge: 1n } as const;
 const deps = claimDeps({} as Database);
 const reach = (chain: 'starknet' | 'solana', address: string, changes = {}, given = {}) =>
@@ -28,7 +29,8 @@ describe('where a gift goes', () => {
     ['solana', '0xabc', 'must be a base58 address of 32 to 44 characters'],
     ['solana', '1'.repeat(32), 'must not be the zero address'],
     ['solana', 'z'.repeat(44), 'must be a base58 address of 32 bytes'],
-    ['solana', TOKEN_ACCOUNT, 'must be a wallet, not a token account or a program, which have no key'],
+    ['solana', TOKEN_ACCOUNT, 'must be a wallet, not a token, a token account or a program'],
+    ['solana', USDC_MINT, 'must be a wallet, not a token, a token account or a program'],
   ] as const)('must be an address of %s: %s', (chain, address, reason) => {
     expect(() => readDestination(chain, address)).toThrow(refusal(reason));
   });
@@ -37,7 +39,6 @@ describe('where a gift goes', () => {
     ['starknet', `0x${MANAGER.toString(16).toUpperCase()}`, 'must be a wallet of yours, not one of this service'],
     ['starknet', PAYMENT_ADDRESS, 'must be a wallet of yours, not one of this service'],
     ['starknet', USDC.replace('0x0', '0x'), 'must be a wallet, not a token'],
-    ['solana', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'must be a wallet, not a program or a token'],
   ] as const)('cannot be an account of the service or a token, on %s: %s', (chain, address, reason) => {
     expect(() => reach(chain, address)).toThrow(refusal(reason));
   });

@@ -282,13 +282,6 @@ export interface Destination {
   readonly shownAddress: string;
 }
 
-/** USDC mints and the token program, which users confuse with their wallet. */
-const solanaPrograms: ReadonlySet<string> = new Set([
-  'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-  '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
-  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-]);
-
 export function readDestination(chain: RedeemChain, walletAddress: string): Destination {
   const parsed: Parsed<string> =
     chain === 'solana' ? parseSolanaWallet(walletAddress) : parseStarknetAddress(walletAddress);
@@ -296,11 +289,10 @@ export function readDestination(chain: RedeemChain, walletAddress: string): Dest
   return { chain, address: parsed.value, shownAddress: walletAddress };
 }
 
-/** USDC sent to a token account's own token account is lost. */
 function parseSolanaWallet(text: string): Parsed<string> {
   const address = parseSolanaAddress(text);
   if (!address.ok || isSolanaWallet(address.value)) return address;
-  return unparsed('must be a wallet, not a token account or a program, which have no key');
+  return unparsed('must be a wallet, not a token, a token account or a program');
 }
 
 export function requireReachable(
@@ -314,7 +306,6 @@ export function requireReachable(
     if (!canBridge(environment) || (cctpFast && bridge === 0n)) {
       throw new ApiError('chain_not_configured', 'Solana is not configured for this gift. Choose Starknet.');
     }
-    if (solanaPrograms.has(address)) refuse('must be a wallet, not a program or a token');
     return;
   }
   const value = BigInt(address);

@@ -85,7 +85,7 @@ const shownCall = ({ to, selector: called, calldata }: ContractCall) => ({
 function readRecipient(text: string, field: string): SolanaAddress {
   const address = parseSolanaAddress(text.trim());
   if (!address.ok) refuse(field, address.reason);
-  if (!isSolanaWallet(address.value)) refuse(field, 'is no wallet: nobody can have the key of this address');
+  if (!isSolanaWallet(address.value)) refuse(field, 'must be a wallet, not a token, a token account or a program');
   return address.value;
 }
 
@@ -141,7 +141,7 @@ export async function createTransfer(
 
 const accepted = (row: TransferRow): WithStatus<SolanaTransfer> => new WithStatus(202, toTransfer(row));
 
-/** Found also when the window of its typed data is closed: whoever lost the answer asks again. */
+/** Found also when the window of its typed data is closed: a client that lost the answer asks again. */
 async function repeated(
   { db }: TransferDeps,
   { id }: WalletRecord,
@@ -152,10 +152,11 @@ async function repeated(
   const { nonce, calls } = read.value.execution;
   const known = await findTransfer(db, sql`wallet_id = ${id} and nonce = ${toHex(nonce)}`);
   const order = known && readBurnOrder(calls);
-  const isSame =
-    order?.amount === known?.amount && order?.owner === known?.recipient && order?.maxFee === known?.maxFee;
-  return isSame ? known : undefined;
+  return known && order && isOrdered(known, order) ? known : undefined;
 }
+
+const isOrdered = (row: TransferRow, { amount, maxFee, owner, fast }: BurnOrder): boolean =>
+  row.amount === amount && row.maxFee === maxFee && row.recipient === owner && row.fast === fast;
 
 /** The calls burn one amount for one wallet on Solana, and do nothing else: a burn cannot be undone. */
 async function requireBurn(
@@ -169,7 +170,7 @@ async function requireBurn(
   if (!isBurn || order.maxFee === 0n || order.amount > MAX_AMOUNT) {
     throw new ApiError('invalid_typed_data', 'The typed data must have the two calls of a quote, and no other.');
   }
-  if (!isSolanaWallet(order.owner)) refuse('body.typedData', 'has a recipient that is no wallet on Solana');
+  if (!isSolanaWallet(order.owner)) refuse('body.typedData', 'has a recipient that is no wallet of Solana');
   const fee = await bridge.fee(environment, order.amount, order.fast);
   // The bridge mints nothing that does not pay its fee.
   if (fee > order.maxFee) throw new ApiError('bridge_fee_changed');
