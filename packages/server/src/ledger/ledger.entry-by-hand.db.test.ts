@@ -43,6 +43,18 @@ describe('an entry that is written by hand', () => {
     },
   );
 
+  it('and takes a hold is refused with the id of another hold', async () => {
+    const owner = await newOwner(ledger.db(), { credits: 10n });
+    const { id } = await hold(ledger.db(), { ...owner, amount: 4n, reference: 'gift' });
+    const before = await everythingOf(ledger.db(), owner);
+    const write = ledger.db().run(sql`
+      insert into ledger_entries (id, organization_id, environment, type, amount_micros, reference, hold_id,
+                                  number, available_before, held_before)
+      values (${newId('led')}, ${owner.organizationId}, ${owner.environment}, 'HOLD', 5, 'by hand', ${id}, 3, 6, 4)`);
+    await expect(write).rejects.toThrow('ledger_entries_own_hold');
+    expect(await everythingOf(ledger.db(), owner)).toEqual(before);
+  });
+
   it('and dropped because it exists already moves nothing', async () => {
     const owner = await newOwner(ledger.db(), { credits: 10n });
     const before = await everythingOf(ledger.db(), owner);
