@@ -82,6 +82,12 @@ export async function putIntoPayout(tx: Db, redeems: readonly DueRedeem[], { id,
   if (changed !== ids.length) throw new Error('Some redeems of a payout are in another one, or have ended.');
 }
 
+/** Locks the gift first, in the same order as everywhere. False where another process put it into a payout, or it has ended. */
+export async function lockWaiting(tx: Db, { id, giftId }: Pick<DueRedeem, 'id' | 'giftId'>): Promise<boolean> {
+  await tx.rows(sql`select id from gifts where id = ${giftId} for no key update`);
+  return (await tx.one(sql`select from gift_redeems where id = ${id} and ${waiting} for no key update`)) !== undefined;
+}
+
 export function redeemsOf(db: Db, relayId: string): Promise<DueRedeem[]> {
   return db.rows<DueRedeem>(sql`
     select ${dueColumns} from gift_redeems where relay_id = ${relayId} order by created_at, id`);

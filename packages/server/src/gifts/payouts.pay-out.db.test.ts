@@ -57,6 +57,18 @@ describe('redeems that wait', () => {
     expect(await payouts.redeems(gift)).toEqual(Array(6).fill(PAID));
   });
 
+  it('are not given back by a process whose estimate fails because another one pays them', async () => {
+    const gift = await waiting(1);
+    const estimate = async () => {
+      await payouts.runPayouts();
+      return { ok: false, code: 41, reason: 'paid by another process' } as const;
+    };
+    await payouts.runPayouts({ estimate });
+    expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['PENDING']);
+    await payouts.finish();
+    expect(await payouts.redeems(gift)).toEqual([PAID]);
+  });
+
   it('have the hash of their payout', async () => {
     const gift = await waiting(1);
     await payouts.runPayouts();

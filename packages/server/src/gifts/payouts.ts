@@ -30,6 +30,7 @@ import {
   affordableRedeems,
   type DueRedeem,
   failedPayouts,
+  lockWaiting,
   postponeRedeem,
   putIntoPayout,
   redeemsOf,
@@ -141,13 +142,18 @@ function transferOf(usdc: bigint, { address, amount }: DueRedeem): Call {
   return { to: usdc, selector: selector('transfer'), calldata: [BigInt(address), amount, 0n] };
 }
 
-async function refuse({ db, log }: PayoutDeps, { id, status }: DueRedeem, reason: string): Promise<void> {
+async function refuse({ db, log }: PayoutDeps, redeem: DueRedeem, reason: string): Promise<void> {
+  const { id, status } = redeem;
   if (status === 'SUCCESS') {
     log.error({ redeemId: id, reason }, 'redeem lost its payment in a reorg and cannot be paid again');
     return postponeRedeem(db, id, OWED_RETRY_SECONDS);
   }
-  log.warn({ redeemId: id, reason }, 'payout would revert');
-  await db.tx((tx) => endRedeems(tx, [{ id, end: 'FAILED', reason }]));
+  const isFailed = await db.tx(async (tx) => {
+    if (!(await lockWaiting(tx, redeem))) return false;
+    await endRedeems(tx, [{ id, end: 'FAILED', reason }]);
+    return true;
+  });
+  if (isFailed) log.warn({ redeemId: id, reason }, 'payout would revert');
 }
 
 type OutcomeDeps = Pick<PayoutDeps, 'networks' | 'log'>;
