@@ -1,3 +1,4 @@
+import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FAST_SHARE, useBridge } from '../../testing/bridge.ts';
 
@@ -60,6 +61,16 @@ describe('a burn that did not happen', () => {
     expect(await fixture.row(id)).toMatchObject({ status: 'SUCCESS' });
     expect(await fixture.redeemCounts(giftId)).toEqual({ total: 1, redeemed: 5_000_000n });
     expect(await fixture.balances(caller)).toMatchObject({ spent: FAST_SHARE, held: FAST_SHARE });
+  });
+
+  it('and happens after all is waited for from then on', async () => {
+    const { id } = await fixture.burned();
+    await fixture.executed(id, 'REVERTED');
+    await fixture.db.run(sql`
+      update gift_redeems set bridge = bridge || '{"since": "2026-01-01T00:00:00Z"}' where id = ${id}`);
+    await fixture.executed(id, 'SUCCEEDED');
+    await fixture.step(id);
+    expect(await fixture.row(id)).toMatchObject({ status: 'FAILED', facts: { late: true } });
   });
 
   it('after it had been on the chain gives the redeem back while nothing is attested', async () => {

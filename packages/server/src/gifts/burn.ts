@@ -66,7 +66,7 @@ function waitForFunds({ log }: BurnDeps, { id, environment }: BridgedRedeem): Bu
 async function reasonAgainst(deps: BurnDeps, redeem: BridgedRedeem, at: Date): Promise<string | undefined> {
   const { environment, amount, bridge: maxFee, fast, createdAt } = redeem;
   if (at.getTime() - createdAt.getTime() > BURN_TIMEOUT_MS) return 'It could not be burned in time.';
-  if (!isSolanaWallet(ownerOf(redeem))) return 'Nobody can have the key of this address: it is no wallet.';
+  if (!isSolanaWallet(ownerOf(redeem))) return 'Its address is no wallet of Solana.';
   const fee = await deps.bridge.fee(environment, amount + maxFee, fast);
   // The bridge mints nothing that does not pay its fee, and a burn cannot be undone.
   return fee > maxFee ? `The bridge takes ${fee} at present, and ${maxFee} is reserved for it.` : undefined;
@@ -136,13 +136,14 @@ async function markBurned(tx: Db, redeem: BridgedRedeem, outcome: RelayOutcome, 
   // A fee bump changes the hash.
   const hash = outcome.hash === undefined ? null : toHex(outcome.hash);
   await tx.run(sql`update gift_redeems set transaction_hash = coalesce(${hash}, transaction_hash) where id = ${id}`);
-  const isLate = status === 'FAILED' && typeof facts.burnedAt !== 'string';
+  const isKnown = typeof facts.burnedAt === 'string';
+  const isLate = status === 'FAILED' && !isKnown;
   if (isLate) {
     await reinstateRelay(tx, outcome.relayId);
     log.error({ redeemId: id, burn: hash }, 'redeem burned after its share was released, continuing');
   }
   const row = await tx.one<{ now: Date }>(sql`select now() as now`);
-  const since = facts.since ?? (row?.now ?? new Date()).toISOString();
+  const since = (isKnown && facts.since) || (row?.now ?? new Date()).toISOString();
   await addFacts(tx, id, { burnedAt, since, ...(isLate && { late: true }) });
   if (status !== 'SUCCESS') await enqueue(tx, bridgeJob(id, redeem.organizationId));
 }

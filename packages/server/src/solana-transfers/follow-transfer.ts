@@ -109,7 +109,7 @@ async function reasonNotBurned(
 }
 
 async function markBurned(tx: Db, row: TransferRow, outcome: RelayOutcome): Promise<void> {
-  const { id, status, facts } = row;
+  const { id, status } = row;
   const burnedAt = (outcome.confirmedAt ?? new Date()).toISOString();
   const hash = outcome.hash === undefined ? undefined : toHex(outcome.hash);
   if (status !== 'PENDING' && status !== 'FAILED') {
@@ -119,7 +119,7 @@ async function markBurned(tx: Db, row: TransferRow, outcome: RelayOutcome): Prom
     return addFacts(tx, id, { burnedAt });
   }
   const now = await tx.one<{ now: Date }>(sql`select now() as now`);
-  const since = facts.since ?? (now?.now ?? new Date()).toISOString();
+  const since = (now?.now ?? new Date()).toISOString();
   await changeTransfer(tx, id, { to: 'BRIDGING', besides: reorganisations, hash, facts: { burnedAt, since } });
   await enqueue(tx, followJob(row));
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MINT, unavailable } from '../../testing/bridge.ts';
 import { BurningBridge, SolanaTransferFixture } from '../../testing/solana-transfers.ts';
 import type { Owner } from '../../testing/wallets.ts';
+import { cctpPlaces } from '../bridge/cctp-message.ts';
 import { REATTEST_DELAYS_MS } from '../bridge/follow-burn.ts';
 import { requeueStalledTransfers } from './follow-transfer.ts';
 import { countStuckTransfers, resumeTransfer, stuckTransfers } from './operator.ts';
@@ -68,6 +69,10 @@ describe('a transfer to Solana', () => {
     await refused(fixture.order(owner, '5', owner.address), 'invalid_request');
     // A token account: nobody has its key.
     await refused(fixture.order(owner, '5', 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B'), 'invalid_request');
+    // USDC itself, which is taken for an address of it, and programs.
+    for (const recipient of [cctpPlaces.mainnet.usdcMint, 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA']) {
+      await refused(fixture.order(owner, '5', recipient), 'invalid_request');
+    }
     for (const amount of ['0', '-1', '1e3', '0.0000001', '10000000000000']) {
       await refused(fixture.order(owner, amount), 'invalid_request');
     }
@@ -140,6 +145,16 @@ describe('a transfer to Solana', () => {
     await fixture.step(late.id);
     await fixture.burned(late, gone);
     expect(await status(late.id)).toBe('ATTESTED');
+  });
+
+  it('whose burn came back is waited for from then on', async () => {
+    const transfer = await fixture.bridging(owner);
+    await fixture.burned(transfer, { result: 'VOIDED', hash: undefined, receipt: undefined });
+    await fixture.db.run(sql`
+      update solana_transfers set facts = facts || '{"since": "2026-01-01T00:00:00Z"}' where id = ${transfer.id}`);
+    await fixture.burned(transfer);
+    await fixture.step(transfer.id);
+    expect(await status(transfer.id)).toBe('BRIDGING');
   });
 
   it('waits while the bridge or a node of Solana does not answer', async () => {
