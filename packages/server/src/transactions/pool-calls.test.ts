@@ -79,6 +79,10 @@ describe('operations in the private pool of a live network', () => {
       [[11n], [12n]],
       [[], [], [11n], [12n]],
     ]);
+    const many = [1n, 2n, 3n, 4n, 5n].map((x) => ({ ...operation('fund'), calldata: [x, 12n, 5n, 5n] }));
+    const flooded = network();
+    await expect(flooded.require(...many)).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(flooded.asked).toEqual([]);
     const free = network({ lagBlocks: 0 });
     await free.require(operation('fund'));
     expect(free.asked).toEqual([]);

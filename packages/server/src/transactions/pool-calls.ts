@@ -49,6 +49,16 @@ function feesOf(calls: readonly PoolCall[]): bigint {
   return BigInt(others + (others < calls.length ? 1 : 0));
 }
 
+/** An app acts for one. Each costs two reads of events. */
+const MAX_ACCOUNTS = 4;
+
+function accountsOf(calls: readonly PoolCall[]): readonly PoolCall['account'][] {
+  const accounts = [...new Map(calls.map(({ account }) => [account.join(), account])).values()];
+  if (accounts.length <= MAX_ACCOUNTS) return accounts;
+  const message = `The calls are of ${accounts.length} private accounts, and ${MAX_ACCOUNTS} fit one transaction.`;
+  throw new ApiError('invalid_request', message);
+}
+
 type PoolNetwork = Pick<StarknetNetwork, 'pool' | 'tokens' | 'chain'>;
 
 /**
@@ -63,11 +73,12 @@ export async function requirePoolTerms(
   const found = calls.flatMap((call) => readPoolCall(pool, call) ?? []);
   const terms = found.length > 0 ? await pool?.terms() : undefined;
   if (!pool || !terms) return undefined;
+  const accounts = accountsOf(found);
   if (terms.shieldPaused && found.some(({ operation }) => operation === 'fund')) throw new ApiError('shield_paused');
   const fri = terms.fee * feesOf(found);
   const strk = BigInt(tokens.find(({ token }) => token === 'STRK')?.address ?? 0);
   if (fri > paidBy(pool, strk, calls)) throw feeUnpaid(pool, fri);
-  if (!pool.isStrict) await requireAge(chain, pool, terms, found);
+  if (!pool.isStrict) await requireAge(chain, pool, terms, accounts);
   const payee = pool.sponsorPays(wallet);
   if (fri === 0n || payee === undefined) return undefined;
   const payment = { to: strk, selector: selector('transfer'), calldata: [BigInt(payee), ...u256(fri)] };
@@ -103,7 +114,7 @@ async function requireAge(
   chain: Pick<StarknetChain, 'blockNumber' | 'events'>,
   { address }: PrivatePool,
   { lagBlocks }: PoolTerms,
-  calls: readonly PoolCall[],
+  accounts: readonly PoolCall['account'][],
 ): Promise<void> {
   if (lagBlocks === 0) return;
   const head = await chain.blockNumber();
@@ -113,7 +124,7 @@ async function requireAge(
     limit: EVENTS,
     address: BigInt(address),
   };
-  for (const [x, y] of new Map(calls.map(({ account }) => [account.join(), account])).values()) {
+  for (const [x, y] of accounts) {
     const pages = await Promise.all([
       chain.events({ ...range, keys: [OF_ACCOUNT, [x], [y]] }),
       chain.events({ ...range, keys: [TRANSFERRED, [], [], [x], [y]] }),
