@@ -122,6 +122,12 @@ describe('reads of the same moment', () => {
     expect([first.bodies.length, second.bodies.length]).toEqual([1, 1]);
   });
 
+  it('are not asked one by one of a node that answers too many requests', async () => {
+    const { url, bodies } = await recording(behave.status(429));
+    await expect(both(chainOf([url]))).rejects.toThrow(ChainUnavailableError);
+    expect(bodies).toHaveLength(1);
+  });
+
   it('fail alone where the answer to one cannot be read', async () => {
     const answers = [
       { jsonrpc: '2.0', id: 1, result: { surprise: true } },

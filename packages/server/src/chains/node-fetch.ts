@@ -12,6 +12,8 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Below what servers keep an idle connection for: a request on one that is being closed would be lost. */
 const IDLE_MS = 4_000;
 
+const TOO_MANY_REQUESTS = 429;
+
 /** Nothing was delivered. */
 const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
@@ -103,8 +105,9 @@ async function exchange(
       request.end(body);
     });
     if (status < 200 || status > 299) {
-      const isAboutRequest = status >= 400 && status < 500;
-      throw new NodeFailure(`${host} answered HTTP ${status}`, { unclear: !isAboutRequest, isAboutRequest });
+      const isRefused = status >= 400 && status < 500;
+      const isAboutRequest = isRefused && status !== TOO_MANY_REQUESTS;
+      throw new NodeFailure(`${host} answered HTTP ${status}`, { unclear: !isRefused, isAboutRequest });
     }
     const plain = encoding === 'gzip' ? await unzip(bytes, { maxOutputLength: MAX_ANSWER_BYTES }) : bytes;
     return plain.toString('utf8');
@@ -295,7 +298,7 @@ const objectOf = (value: unknown): Record<string, unknown> | undefined =>
 export class NodeFailure extends LibraryError {
   /** The request may have been processed although no answer came. */
   readonly unclear: boolean;
-  /** The node lives, and refused this request. */
+  /** The node lives, and refused this request for what it holds. */
   readonly isAboutRequest: boolean;
 
   constructor(message: string, options: { unclear: boolean; isAboutRequest?: boolean; cause?: unknown }) {
