@@ -55,89 +55,65 @@ function Owner({ row: { organizationId, organizationName, environment } }: { row
 
 function Redeems({ redeems }: { redeems: readonly Redeem[] | undefined }) {
   const { stuck: text } = useWords(words);
-  const language = useLanguage();
-  const toast = useToast();
-  const [chosen, choose] = useState<Redeem>();
   const resume = useChange('POST /operator/redeems/{id}/resume', { refreshes });
   return (
-    <Section title={text.redeems} description={text.redeemsBody}>
-      <Card flush>
-        <DataTable
-          label={text.redeems}
-          rows={redeems}
-          rowKey={({ id }) => id}
-          columns={[
-            { key: 'id', label: text.redeem, cell: ({ id }) => <Hash value={id} label={text.redeem} /> },
-            { key: 'owner', label: text.organization, cell: (row) => <Owner row={row} /> },
-            { key: 'amount', label: text.amount, align: 'end', cell: ({ amountUsd }) => <Money amount={amountUsd} /> },
-            {
-              key: 'to',
-              label: text.to,
-              wideOnly: true,
-              cell: ({ address }) => <Hash value={address} label={text.to} />,
-            },
-            {
-              key: 'burn',
-              label: text.burn,
-              wideOnly: true,
-              cell: ({ burnHash }) => (burnHash ? <Hash value={burnHash} label={text.burn} /> : '–'),
-            },
-            { key: 'why', label: text.why, cell: ({ reason }) => reason ?? '–' },
-            { key: 'burned', label: text.burned, align: 'end', cell: ({ burnedAt }) => <Time value={burnedAt} /> },
-          ]}
-          actions={(row) => (
-            <Button size="s" icon={Play} onClick={() => choose(row)}>
-              {text.resume}
-            </Button>
-          )}
-          empty={
-            <EmptyState icon={CircleCheck} title={text.noRedeems}>
-              {text.noRedeemsBody}
-            </EmptyState>
-          }
-        />
-      </Card>
-      <ConfirmDialog
-        open={chosen !== undefined}
-        onClose={() => choose(undefined)}
-        title={text.resumeTitle}
-        action={text.resume}
-        kind="primary"
-        onConfirm={async () => {
-          if (!chosen) return;
-          await resume.mutateAsync({ params: { id: chosen.id } });
-          toast.done(text.resumed);
-        }}
-      >
-        {text.resumeBody(formatMoney(String(chosen?.amountUsd ?? 0), 'USD', language))}
-      </ConfirmDialog>
-    </Section>
+    <Burned
+      rows={redeems}
+      texts={{
+        ...{ title: text.redeems, body: text.redeemsBody, row: text.redeem, none: text.noRedeems },
+        ...{ since: text.burned, resume: text.resumeTitle, resumed: text.resumed },
+      }}
+      to={({ address }) => address}
+      since={({ burnedAt }) => burnedAt}
+      resume={(id) => resume.mutateAsync({ params: { id } })}
+    />
   );
 }
 
 function Transfers({ transfers }: { transfers: readonly Transfer[] | undefined }) {
   const { stuck: text } = useWords(words);
-  const language = useLanguage();
-  const toast = useToast();
-  const [chosen, choose] = useState<Transfer>();
   const resume = useChange('POST /operator/solana-transfers/{id}/resume', { refreshes });
   return (
-    <Section title={text.transfers} description={text.transfersBody}>
+    <Burned
+      rows={transfers}
+      texts={{
+        ...{ title: text.transfers, body: text.transfersBody, row: text.transfer, none: text.noTransfers },
+        ...{ since: text.created, resume: text.resumeTransferTitle, resumed: text.transferResumed },
+      }}
+      to={({ recipient }) => recipient}
+      since={({ createdAt }) => createdAt}
+      resume={(id) => resume.mutateAsync({ params: { id } })}
+    />
+  );
+}
+
+interface BurnedProps<Row> {
+  rows: readonly Row[] | undefined;
+  texts: Record<'title' | 'body' | 'row' | 'none' | 'since' | 'resume' | 'resumed', string>;
+  /** Who gets it on Solana. */
+  to: (row: Row) => string;
+  since: (row: Row) => string;
+  resume: (id: string) => Promise<unknown>;
+}
+
+/** Burned on Starknet and not minted on Solana. */
+function Burned<Row extends Redeem | Transfer>({ rows, texts, to, since, resume }: BurnedProps<Row>) {
+  const { stuck: text } = useWords(words);
+  const language = useLanguage();
+  const toast = useToast();
+  const [chosen, choose] = useState<Row>();
+  return (
+    <Section title={texts.title} description={texts.body}>
       <Card flush>
         <DataTable
-          label={text.transfers}
-          rows={transfers}
+          label={texts.title}
+          rows={rows}
           rowKey={({ id }) => id}
           columns={[
-            { key: 'id', label: text.transfer, cell: ({ id }) => <Hash value={id} label={text.transfer} /> },
+            { key: 'id', label: texts.row, cell: ({ id }) => <Hash value={id} label={texts.row} /> },
             { key: 'owner', label: text.organization, cell: (row) => <Owner row={row} /> },
             { key: 'amount', label: text.amount, align: 'end', cell: ({ amountUsd }) => <Money amount={amountUsd} /> },
-            {
-              key: 'to',
-              label: text.to,
-              wideOnly: true,
-              cell: ({ recipient }) => <Hash value={recipient} label={text.to} />,
-            },
+            { key: 'to', label: text.to, wideOnly: true, cell: (row) => <Hash value={to(row)} label={text.to} /> },
             {
               key: 'burn',
               label: text.burn,
@@ -145,7 +121,7 @@ function Transfers({ transfers }: { transfers: readonly Transfer[] | undefined }
               cell: ({ burnHash }) => (burnHash ? <Hash value={burnHash} label={text.burn} /> : '–'),
             },
             { key: 'why', label: text.why, cell: ({ reason }) => reason ?? '–' },
-            { key: 'created', label: text.created, align: 'end', cell: ({ createdAt }) => <Time value={createdAt} /> },
+            { key: 'since', label: texts.since, align: 'end', cell: (row) => <Time value={since(row)} /> },
           ]}
           actions={(row) => (
             <Button size="s" icon={Play} onClick={() => choose(row)}>
@@ -153,7 +129,7 @@ function Transfers({ transfers }: { transfers: readonly Transfer[] | undefined }
             </Button>
           )}
           empty={
-            <EmptyState icon={CircleCheck} title={text.noTransfers}>
+            <EmptyState icon={CircleCheck} title={texts.none}>
               {text.noRedeemsBody}
             </EmptyState>
           }
@@ -162,13 +138,13 @@ function Transfers({ transfers }: { transfers: readonly Transfer[] | undefined }
       <ConfirmDialog
         open={chosen !== undefined}
         onClose={() => choose(undefined)}
-        title={text.resumeTransferTitle}
+        title={texts.resume}
         action={text.resume}
         kind="primary"
         onConfirm={async () => {
           if (!chosen) return;
-          await resume.mutateAsync({ params: { id: chosen.id } });
-          toast.done(text.transferResumed);
+          await resume(chosen.id);
+          toast.done(texts.resumed);
         }}
       >
         {text.resumeBody(formatMoney(String(chosen?.amountUsd ?? 0), 'USD', language))}
