@@ -142,6 +142,30 @@ export class FakePayer implements Payer {
   }
 }
 
+export class Killed extends Error {}
+
+/** Lets so many things happen, then nothing more: the last one before or after it was done. Answers what makes an object die so. */
+export function dying(steps: number, when: 'before' | 'after'): <T extends object>(target: T) => T {
+  let left = steps;
+  const mortal = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get: (object, name) => {
+        const found: unknown = Reflect.get(object, name, object);
+        if (name === 'reads') return mortal(found as object);
+        if (typeof found !== 'function') return found;
+        return (...given: unknown[]) => {
+          left -= 1;
+          if (left < 0 || (left === 0 && when === 'before')) throw new Killed();
+          const done: unknown = Reflect.apply(found, object, given);
+          if (left > 0) return done;
+          if (!(done instanceof Promise)) throw new Killed();
+          return done.then(() => Promise.reject(new Killed()));
+        };
+      },
+    });
+  return mortal;
+}
+
 export const unavailable = (): ApiError => new ApiError('chain_unavailable');
 
 export const WALLET = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';

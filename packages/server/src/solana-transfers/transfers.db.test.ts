@@ -1,6 +1,6 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { MINT, unavailable } from '../../testing/bridge.ts';
+import { dying, Killed, MINT, unavailable } from '../../testing/bridge.ts';
 import { BurningBridge, SolanaTransferFixture } from '../../testing/solana-transfers.ts';
 import type { Owner } from '../../testing/wallets.ts';
 import { cctpPlaces } from '../bridge/cctp-message.ts';
@@ -207,27 +207,8 @@ describe('a transfer to Solana', () => {
   });
 });
 
-class Killed extends Error {}
-
-/** Lets so many things happen, then nothing more. */
-function dying(stepsLeft: number, when: 'before' | 'after') {
-  let left = stepsLeft;
-  const mortal = <T extends object>(target: T): T =>
-    new Proxy(target, {
-      get: (object, name) => {
-        const found: unknown = Reflect.get(object, name, object);
-        if (name === 'reads') return mortal(found as object);
-        if (typeof found !== 'function') return found;
-        return (...given: unknown[]) => {
-          left -= 1;
-          if (left < 0 || (left === 0 && when === 'before')) throw new Killed();
-          const done: unknown = Reflect.apply(found, object, given);
-          if (left > 0) return done;
-          if (!(done instanceof Promise)) throw new Killed();
-          return done.then(() => Promise.reject(new Killed()));
-        };
-      },
-    });
+function dyingDeps(steps: number, when: 'before' | 'after') {
+  const mortal = dying(steps, when);
   return { db: mortal(fixture.db), bridge: mortal(fixture.bridge) };
 }
 
@@ -240,7 +221,7 @@ it.each(['before', 'after'] as const)(
       const { id, transactionHash } = await fixture.bridging(rich);
       for (const forward of ['FAILED', 'COMPLETE'] as const) {
         fixture.bridge.attest(forward);
-        await fixture.step(id, dying(steps, when)).catch((error: unknown) => {
+        await fixture.step(id, dyingDeps(steps, when)).catch((error: unknown) => {
           if (!(error instanceof Killed)) throw error;
           kills++;
         });
