@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { receiveProofs, solanaTransferStatuses } from '../enums.ts';
-import { AddressText, CursorPage, cursorQuery, Felt, Identifier, Nullable, OneOf, Timestamp } from './common.ts';
-import { Call } from './transaction.ts';
+import { AddressText, CursorPage, cursorQuery, Identifier, Nullable, OneOf, Timestamp } from './common.ts';
+import { Call, UserSignature } from './transaction.ts';
 import { TypedData } from './wallet.ts';
 
 const WALLET = '0x03f0f1a8f5cd7c8b6a4c8f0f6dbe15b0a3f5f5e0a2c1f4c2a7b8d9e0f1a2b3c4';
@@ -67,14 +67,7 @@ export type SolanaTransferQuote = Static<typeof SolanaTransferQuote>;
 export const CreateSolanaTransfer = Type.Object({
   publicKey: AddressText('The wallet that pays'),
   typedData: TypedData,
-  userSignature: Type.Union([
-    Type.Object({ r: Felt(), s: Felt(), recovery: Type.Optional(Type.Integer()) }),
-    Type.Array(Felt(), {
-      minItems: 2,
-      maxItems: 4,
-      description: 'Of the owner [r, s], of a session [sessionKey, r, s, validUntil]',
-    }),
-  ]),
+  userSignature: UserSignature,
 });
 
 export const SolanaTransfer = Type.Object(

@@ -140,17 +140,19 @@ export const PreparedTypedData = Type.Object(
   { title: 'PreparedTypedData' },
 );
 
+export const UserSignature = Type.Union([
+  Type.Object({ r: Felt(), s: Felt(), recovery: Type.Optional(Type.Integer()) }),
+  Type.Array(Felt(), {
+    minItems: 2,
+    maxItems: 4,
+    description: 'Of the owner [r, s], of a session [sessionKey, r, s, validUntil]',
+  }),
+]);
+
 export const ExecuteSponsoredTransaction = Type.Object({
   publicKey: AddressText('The wallet that executes the calls'),
   typedData: TypedData,
-  userSignature: Type.Union([
-    Type.Object({ r: Felt(), s: Felt(), recovery: Type.Optional(Type.Integer()) }),
-    Type.Array(Felt(), {
-      minItems: 2,
-      maxItems: 4,
-      description: 'Of the owner [r, s], of a session [sessionKey, r, s, validUntil]',
-    }),
-  ]),
+  userSignature: UserSignature,
   saveToDatabase: Type.Optional(Type.Boolean({ default: true, description: 'Whether the history keeps the calls' })),
   walletType: SaidWalletType,
   isSessionSignature: Type.Optional(
