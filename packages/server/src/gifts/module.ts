@@ -1,7 +1,7 @@
-import { type Reads, type Sql, sql } from '@svc/store';
+import { type Reads, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import type { Handlers } from '../http/call.ts';
-import { type Jobs, type Module, queryGauge } from '../http/module.ts';
+import { countGauge, type Jobs, type Module } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
 import type { JobLog } from '../jobs/job.ts';
 import type { OutcomeHandlers } from '../relayer/outcome.ts';
@@ -17,6 +17,7 @@ import {
   revokeEvidenceLinks,
   shareRedeemEvidence,
 } from './evidence.ts';
+import { openRedeem } from './gift.ts';
 import {
   deleteGift,
   getGift,
@@ -29,6 +30,7 @@ import {
   releaseExpired,
   updateGift,
 } from './manage-gifts.ts';
+import { isStuck } from './operator.ts';
 import { countWaiting, type Waiting } from './payout-store.ts';
 import { type PayoutJobDeps, payoutJobs, payoutOutcomes } from './payouts.ts';
 import { BRIDGE_TASK } from './redeem.ts';
@@ -135,25 +137,11 @@ function bridgingJobs(deps: BridgeRedeemDeps): Jobs {
 }
 
 function bridgingGauges(reads: Reads): GaugeSource[] {
-  const count = (which: Sql) => sql`
-    select environment, count(*)::integer as value from gift_redeems
-     where destination_chain = 'solana' and ${which} group by environment`;
-  const labelNames = ['environment'];
+  const bridging = sql`gift_redeems where destination_chain = 'solana' and ${openRedeem}`;
+  const help = 'Redeems that were burned on Starknet and did not arrive on Solana';
   return [
-    queryGauge(
-      reads,
-      { name: 'svc_redeems_bridging', help: 'Redeems on their way to Solana', labelNames },
-      count(sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')`),
-    ),
-    queryGauge(
-      reads,
-      {
-        name: 'svc_redeems_stuck',
-        help: 'Redeems that were burned on Starknet and did not arrive on Solana',
-        labelNames,
-      },
-      count(sql`status = 'FAILED' and bridge ->> 'burnedAt' is not null`),
-    ),
+    countGauge(reads, 'svc_redeems_bridging', 'Redeems on their way to Solana', bridging),
+    countGauge(reads, 'svc_redeems_stuck', help, sql`gift_redeems where ${isStuck}`),
   ];
 }
 

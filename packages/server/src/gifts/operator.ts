@@ -54,7 +54,7 @@ export interface StuckRedeem extends Redeem {
   readonly burnedAt: string;
 }
 
-const isStuck = sql`
+export const isStuck = sql`
   destination_chain = 'solana' and status = 'FAILED' and bridge ->> 'burnedAt' is not null
   and coalesce(bridge ->> 'late', 'false') = 'false'`;
 

@@ -1,4 +1,4 @@
-import type { Reads, Sql } from '@svc/store';
+import { type Reads, type Sql, sql } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import type { JobHandlers, RecurringJob } from '../jobs/job.ts';
 import type { Handlers } from './call.ts';
@@ -56,6 +56,12 @@ export function queryGauge(reads: Reads, about: Omit<GaugeSource, 'read'>, query
       }));
     },
   };
+}
+
+/** Rows of a table by their environment; `from` is the table and its condition. */
+export function countGauge(reads: Reads, name: string, help: string, from: Sql): GaugeSource {
+  const query = sql`select environment, count(*)::integer as value from ${from} group by environment`;
+  return queryGauge(reads, { name, help, labelNames: ['environment'] }, query);
 }
 
 export function processGauge(name: string, help: string, value: () => number): GaugeSource {

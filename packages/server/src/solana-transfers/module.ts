@@ -1,5 +1,5 @@
 import { type Reads, type Sql, sql } from '@svc/store';
-import { type Module, queryGauge } from '../http/module.ts';
+import { countGauge, type Module } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
 import { createTransfer, getTransfer, listTransfers, quoteTransfer, type TransferDeps } from './create-transfer.ts';
 import { type FollowTransferDeps, followTransfer, requeueStalledTransfers } from './follow-transfer.ts';
@@ -31,23 +31,18 @@ export function create(deps: TransferDeps & FollowTransferDeps): Module<Transfer
 }
 
 function gauges(reads: Reads): GaugeSource[] {
-  const labelNames = ['environment'];
-  const count = (which: Sql) => sql`
-    select environment, count(*)::integer as value from solana_transfers where ${which} group by environment`;
+  const gauge = (name: string, help: string, which: Sql) =>
+    countGauge(reads, name, help, sql`solana_transfers where ${which}`);
   return [
-    queryGauge(
-      reads,
-      { name: 'svc_solana_transfers_open', help: 'Transfers of wallets on their way to Solana', labelNames },
-      count(sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')`),
+    gauge(
+      'svc_solana_transfers_open',
+      'Transfers of wallets on their way to Solana',
+      sql`status in ('PENDING', 'BRIDGING', 'ATTESTED')`,
     ),
-    queryGauge(
-      reads,
-      {
-        name: 'svc_solana_transfers_stuck',
-        help: 'Transfers of wallets that were burned on Starknet and did not arrive on Solana',
-        labelNames,
-      },
-      count(sql`status = 'STUCK'`),
+    gauge(
+      'svc_solana_transfers_stuck',
+      'Transfers of wallets that were burned on Starknet and did not arrive on Solana',
+      sql`status = 'STUCK'`,
     ),
   ];
 }
