@@ -12,6 +12,21 @@ export function encodeArray(items: readonly bigint[]): bigint[] {
   return [BigInt(items.length), ...items];
 }
 
+const WORD_BYTES = 31;
+
+/** A `ByteArray`: words of 31 bytes, then the rest and its length. */
+export function encodeByteArray(bytes: Uint8Array): bigint[] {
+  const whole = bytes.length - (bytes.length % WORD_BYTES);
+  const words: bigint[] = [];
+  for (let start = 0; start < whole; start += WORD_BYTES) {
+    words.push(integerOf(bytes.subarray(start, start + WORD_BYTES)));
+  }
+  const rest = bytes.subarray(whole);
+  return [...encodeArray(words), integerOf(rest), BigInt(rest.length)];
+}
+
+const integerOf = (bytes: Uint8Array): bigint => bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+
 /** Decodes like Cairo: values in range, nothing missing, nothing left over. Failure is sticky, checked in `finish`. */
 export class CalldataReader {
   #position = 0;

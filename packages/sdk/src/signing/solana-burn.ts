@@ -1,5 +1,5 @@
 import { isSolanaProgram, parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
-import { encodeU256, toHex } from '@svc/starknet';
+import { encodeByteArray, encodeU256, toHex } from '@svc/starknet';
 import { SvcInputError } from '../client/errors.ts';
 import type { ContractCall } from './calls.ts';
 
@@ -110,18 +110,6 @@ function forwardHook(owner: Uint8Array): Uint8Array {
   hook[LENGTH_AT + 1] = CREATE_ACCOUNT;
   hook.set(owner, LENGTH_AT + 2);
   return hook;
-}
-
-const WORD_BYTES = 31;
-
-function encodeByteArray(bytes: Uint8Array): bigint[] {
-  const whole = bytes.length - (bytes.length % WORD_BYTES);
-  const words: bigint[] = [];
-  for (let start = 0; start < whole; start += WORD_BYTES) {
-    words.push(toInteger(bytes.subarray(start, start + WORD_BYTES)));
-  }
-  const rest = bytes.subarray(whole);
-  return [BigInt(words.length), ...words, toInteger(rest), BigInt(rest.length)];
 }
 
 const toInteger = (bytes: Uint8Array): bigint => bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);

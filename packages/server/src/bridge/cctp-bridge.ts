@@ -1,5 +1,5 @@
 import { ApiError, type Environment } from '@svc/protocol';
-import { type Call, encodeU256, selector, toHex } from '@svc/starknet';
+import { type Call, encodeByteArray, encodeU256, selector, toHex } from '@svc/starknet';
 import type { Networks, StarknetNetwork } from '../chains/networks.ts';
 import type { Throttle } from '../util/throttle.ts';
 import { AttestationClient, type BridgeMessage, ceilingOf, type Fees, feeOf } from './attestation-client.ts';
@@ -8,7 +8,6 @@ import {
   type CctpPlaces,
   cctpPlaces,
   decodeMessage,
-  encodeByteArray,
   forwardHook,
   readHex,
   SOLANA_DOMAIN,

@@ -168,16 +168,6 @@ export function readHex(text: string, maxBytes: number): Uint8Array | undefined 
   return Uint8Array.from(Buffer.from(text.slice(2), 'hex'));
 }
 
-export function encodeByteArray(bytes: Uint8Array): bigint[] {
-  const wholeBytes = bytes.length - (bytes.length % WORD_BYTES);
-  const words: bigint[] = [];
-  for (let start = 0; start < wholeBytes; start += WORD_BYTES) {
-    words.push(toInteger(bytes.subarray(start, start + WORD_BYTES)));
-  }
-  const rest = bytes.subarray(wholeBytes);
-  return [BigInt(words.length), ...words, toInteger(rest), BigInt(rest.length)];
-}
-
 function decodeByteArray([count = 0n, ...rest]: readonly bigint[]): Uint8Array | undefined {
   const words = rest.slice(0, Number(count));
   const [last, length, ...more] = rest.slice(Number(count));
