@@ -28,7 +28,8 @@ const recipient = formatPrivateAddress(publicPoint(5n));
 
 /** Milliseconds from each step to the next. */
 type Steps = Readonly<Record<string, number>>;
-type Run = (operation: (typeof OPERATIONS)[number], wallet: SvcWallet) => Promise<Steps>;
+type Operation = (typeof OPERATIONS)[number];
+type Run = (operation: Operation, wallet: SvcWallet) => Promise<Steps>;
 
 const service = await startServer({ env: { RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: 'warn' } });
 const { baseUrl, publicKey, secretKey } = service.credentials;
@@ -64,19 +65,19 @@ async function measure(name: string, run: Run): Promise<void> {
   }
 }
 
+const paramsOf = (operation: Operation, wallet: SvcWallet) => ({
+  encryptKey,
+  wallet,
+  retryIntervalMs: 20,
+  amount: operation === 'shield' ? '3' : '1',
+  recipient: operation === 'unshield' ? wallet.publicKey : recipient,
+});
+
 function inNode(svc: Svc): Run {
   return async (operation, wallet) => {
     const marks: [string, number][] = [];
     const onStep = (step: string) => marks.push([step, performance.now()]);
-    const own = {
-      encryptKey,
-      wallet,
-      onStep,
-      retryIntervalMs: 20,
-      amount: operation === 'shield' ? '3' : '1',
-      recipient,
-    };
-    await svc.privateBalance[operation](operation === 'unshield' ? { ...own, recipient: wallet.publicKey } : own);
+    await svc.privateBalance[operation]({ ...paramsOf(operation, wallet), onStep });
     return durations([...marks, ['end', performance.now()]]);
   };
 }
@@ -108,22 +109,15 @@ async function inChromium(): Promise<void> {
 function inPage(page: Page, bearerToken: string): Run {
   return async (operation, wallet) => {
     const marks = await page.evaluate(
-      async ({ baseUrl, publicKey, bearerToken, encryptKey, wallet, operation, recipient }) => {
+      async ({ baseUrl, publicKey, bearerToken, operation, params }) => {
         const seen: [string, number][] = [];
         const onStep = (step: string) => seen.push([step, performance.now()]);
         const svc = sdk.createSvc({ baseUrl, publicKey, bearerToken, proofWorker: startProofWorker });
-        const own = {
-          encryptKey,
-          wallet,
-          onStep,
-          retryIntervalMs: 20,
-          amount: operation === 'shield' ? '3' : '1',
-          recipient,
-        };
-        await svc.privateBalance[operation](operation === 'unshield' ? { ...own, recipient: wallet.publicKey } : own);
-        return [...seen, ['end', performance.now()] as [string, number]];
+        await svc.privateBalance[operation]({ ...params, onStep });
+        seen.push(['end', performance.now()]);
+        return seen;
       },
-      { baseUrl, publicKey, bearerToken, encryptKey, wallet, operation, recipient },
+      { baseUrl, publicKey, bearerToken, operation, params: paramsOf(operation, wallet) },
     );
     return durations(marks);
   };

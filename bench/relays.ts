@@ -33,7 +33,8 @@ interface Measured {
 
 type Kind = 'wallets' | 'transfers';
 const senders: (Sender & { nonce: number })[] = [];
-const sides = [await open('this version', undefined)];
+const own = await open('this version', undefined);
+const sides = [own];
 if (BENCH_OTHER) sides.push(await open('the other', path.resolve(BENCH_OTHER, 'packages/server/src/main.ts')));
 try {
   await openSenders();
@@ -41,7 +42,7 @@ try {
     for (const kind of ['wallets', 'transfers'] as const) await measure(side, kind, WARM_UP);
   }
   await plain(WARM_UP);
-  const results = new Map(sides.map(({ name }) => [name, { wallets: [], transfers: [] } as Record<Kind, Measured[]>]));
+  const results = new Map(sides.map(({ name }) => [name, noResults()]));
   const plainRates: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     for (const kind of ['wallets', 'transfers'] as const) {
@@ -53,6 +54,10 @@ try {
   for (const kind of ['wallets', 'transfers'] as const) report(kind, results, plainRates);
 } finally {
   for (const side of sides) await side.stop();
+}
+
+function noResults(): Record<Kind, Measured[]> {
+  return { wallets: [], transfers: [] };
 }
 
 async function open(name: string, main: string | undefined): Promise<Side> {
@@ -98,7 +103,8 @@ async function creations({ app }: Side, count: number): Promise<string[]> {
 }
 
 async function transfers({ app, payers }: Side, count: number): Promise<string[]> {
-  const all = Array.from({ length: count }, (_, index) => payers[index % payers.length] as Owner);
+  const rounds = Array.from({ length: Math.ceil(count / payers.length) }, () => payers);
+  const all = rounds.flat().slice(0, count);
   return inTurns(all, async (owner) => {
     const typedData = await app.prepare(owner.address, [transferOf(USDC, '0xb0b', 1n)]);
     return JSON.stringify({ publicKey: owner.address, typedData, userSignature: owner.sign(typedData) });
@@ -154,7 +160,7 @@ async function chainRequests({ service }: Side): Promise<number> {
 
 /** Wallets with STRK, so that every client has nonces of its own. */
 async function openSenders(): Promise<void> {
-  const [{ app, service }] = sides as [Side];
+  const { app, service } = own;
   for (let index = 0; index < CLIENTS; index++) {
     const owner = new Owner();
     const { address, privateKey } = owner;
@@ -166,7 +172,7 @@ async function openSenders(): Promise<void> {
 
 /** Of the sandbox alone, over JSON-RPC: each sends one transfer after the other. Answers transfers a second. */
 async function plain(count: number): Promise<number> {
-  const { rpcUrl } = new Sandbox(sides[0]?.service as ServerProcess);
+  const { rpcUrl } = new Sandbox(own.service);
   const each = Math.floor(count / CLIENTS);
   const queues = senders.map((sender) =>
     Array.from({ length: each }, () => payment(sender, sender.nonce++, BigInt(sender.address) + 1n)),
