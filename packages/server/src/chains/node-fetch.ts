@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { ApiError } from '@svc/protocol';
+import { ApiError, isObject } from '@svc/protocol';
 import { LibraryError } from 'starknet';
 
 /** For one attempt. Live nodes answer a page of events in about two seconds. */
@@ -135,7 +135,7 @@ function readBytes(response: http.IncomingMessage): Promise<Buffer> {
         response.destroy(new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`));
       }
     });
-    response.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    response.on('end', () => resolve(Buffer.concat(chunks)));
     response.on('error', reject);
     response.on('close', () => reject(new Error('the answer ended early')));
   });
@@ -222,7 +222,7 @@ export class RpcClient {
       if (error instanceof NodeFailure && error.isAboutRequest) return undefined;
       throw error;
     });
-    const byId = new Map(Array.isArray(answers) ? answers.map((answer) => [objectOf(answer)?.id, answer]) : []);
+    const byId = new Map(Array.isArray(answers) ? answers.filter(isObject).map((answer) => [answer.id, answer]) : []);
     const outcomes = await Promise.allSettled(
       calls.map(async (_, index) => resultOf(this.#url.host, byId.get(index), this.#isAnswer)),
     );
@@ -261,13 +261,12 @@ export class RpcRefusal extends Error {
 
 /** Other errors, such as a used-up quota, say nothing about the request's outcome. */
 function resultOf(host: string, value: unknown, isAnswer: IsAnswer): unknown {
-  const answer = objectOf(value);
-  if (!answer || !('result' in answer || 'error' in answer)) {
+  if (!isObject(value) || !('result' in value || 'error' in value)) {
     throw new NodeFailure(`${host} did not answer with JSON-RPC`, { unclear: true });
   }
-  const { error } = answer;
-  if (error === undefined || (error === null && 'result' in answer)) return answer.result;
-  const { code, message, data } = (error ?? {}) as Record<string, unknown>;
+  const { error } = value;
+  if (error === undefined || (error === null && 'result' in value)) return value.result;
+  const { code, message, data }: Readonly<Record<string, unknown>> = isObject(error) ? error : {};
   const body = { code: Number(code), message: String(message) };
   if (typeof code === 'number' && isAnswer(body)) throw new RpcRefusal(body, data);
   throw new NodeFailure(`${host} answered error ${typeof code === 'number' ? code : 'without a code'}`, {
@@ -290,9 +289,6 @@ function parseJson(text: string): unknown {
     return undefined;
   }
 }
-
-const objectOf = (value: unknown): Record<string, unknown> | undefined =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
 
 /** Extends starknet.js's error class because the library flattens all others. */
 export class NodeFailure extends LibraryError {

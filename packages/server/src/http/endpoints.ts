@@ -5,6 +5,7 @@ import {
   type Endpoint,
   ErrorBody,
   type ErrorCode,
+  isObject,
   PROOF_HEADER,
   takesIdempotencyKey,
 } from '@svc/protocol';
@@ -340,9 +341,6 @@ export function faultOfBody({ method, body: schema }: Bodied, body: unknown): st
   const isEmpty = method === 'PATCH' && isObject(body) && !names.some((name) => Object.hasOwn(body, name));
   return isEmpty ? `body must have at least one of ${names.join(', ')}` : findFault('body', schema, body);
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The answer to store: null in place of secrets that are shown once. */
 export function withoutShownOnce({ shownOnce }: Pick<Endpoint, 'shownOnce'>, answer: StoredAnswer): StoredAnswer {

@@ -1,4 +1,4 @@
-import type { OnChainTxStatus } from '@svc/protocol';
+import { isObject, type OnChainTxStatus } from '@svc/protocol';
 import { spellPanic } from '@svc/starknet';
 import { RpcRefusal } from '../node-fetch.ts';
 import type {
@@ -6,6 +6,7 @@ import type {
   ChainEvent,
   EmittedEvent,
   Estimate,
+  Head,
   RawInvoke,
   Receipt,
   Refusal,
@@ -13,139 +14,156 @@ import type {
   TransactionStatus,
 } from './chain.ts';
 
-/** The fields that we read; the library's types are unions over all versions. */
-export interface RpcEvent {
-  readonly from_address: string;
-  readonly keys: readonly string[];
-  readonly data: readonly string[];
+/** An answer of another shape throws, which counts as the node's failure. Only the fields that we read are checked. */
+export function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
+  if (isObject(answer)) return answer;
+  throw new TypeError('An answer has no fields.');
 }
 
-export interface RpcEmittedEvent extends RpcEvent {
-  readonly transaction_hash: string;
-  readonly block_number?: number;
-  readonly block_hash?: string;
-  readonly event_index?: number;
+export function listOf(answer: unknown): readonly unknown[] {
+  if (Array.isArray(answer)) return answer;
+  throw new TypeError('An answer is no list.');
 }
 
-export interface RpcEventPage {
-  readonly events: readonly RpcEmittedEvent[];
-  readonly continuation_token?: string;
+export function readFelt(answer: unknown): bigint {
+  return BigInt(readText(answer));
 }
 
-export interface RpcReceipt {
-  readonly transaction_hash: string;
-  readonly actual_fee: { readonly amount: string };
-  readonly finality_status: string;
-  readonly execution_status: string;
-  readonly revert_reason?: string;
-  readonly block_number?: number;
-  readonly block_hash?: string;
-  readonly events: readonly RpcEvent[];
+export function readNumber(answer: unknown): number {
+  if (typeof answer === 'number' && Number.isSafeInteger(answer)) return answer;
+  throw new TypeError('An answer is no whole number.');
 }
 
-export interface RpcBlock {
-  readonly block_number: number;
-  readonly block_hash: string;
-  readonly parent_hash: string;
-  readonly timestamp: number;
-  readonly sequencer_address?: string;
+function readText(answer: unknown): string {
+  if (typeof answer === 'string') return answer;
+  throw new TypeError('An answer is no text.');
 }
 
-/** Of other types and versions some fields are missing. */
-export type RpcTransaction = Omit<RawInvoke, 'type' | 'version'> & {
-  readonly type: string;
-  readonly version: string;
-  readonly transaction_hash: string;
-};
+/** Nodes leave out what is not there, or write null. */
+const optional = <T>(read: (answer: unknown) => T, answer: unknown): T | undefined =>
+  answer === undefined || answer === null ? undefined : read(answer);
 
-export interface RpcClass {
-  readonly entry_points_by_type: { readonly EXTERNAL: readonly { readonly selector: string }[] };
+function readEvent(answer: unknown): ChainEvent {
+  const { from_address, keys, data } = fieldsOf(answer);
+  return { from: readFelt(from_address), keys: listOf(keys).map(readFelt), data: listOf(data).map(readFelt) };
 }
 
-export interface RpcEstimate {
-  readonly l1_gas_consumed: string;
-  readonly l1_gas_price: string;
-  readonly l1_data_gas_consumed: string;
-  readonly l1_data_gas_price: string;
-  readonly l2_gas_consumed: string;
-  readonly l2_gas_price: string;
-  readonly overall_fee: string;
-}
-
-export function readEvent(event: RpcEvent): ChainEvent {
-  return { from: BigInt(event.from_address), keys: event.keys.map(BigInt), data: event.data.map(BigInt) };
-}
-
-export function readEmittedEvent(event: RpcEmittedEvent): EmittedEvent {
+function readEmittedEvent(answer: unknown): EmittedEvent {
+  const { transaction_hash, block_number, block_hash, event_index } = fieldsOf(answer);
   return {
-    ...readEvent(event),
-    transactionHash: BigInt(event.transaction_hash),
-    blockNumber: event.block_number,
-    blockHash: optional(event.block_hash),
-    index: event.event_index,
+    ...readEvent(answer),
+    transactionHash: readFelt(transaction_hash),
+    blockNumber: optional(readNumber, block_number),
+    blockHash: optional(readFelt, block_hash),
+    index: optional(readNumber, event_index),
   };
 }
 
-export function readReceipt(receipt: RpcReceipt): Receipt {
+export function readEventPage(answer: unknown): { readonly events: EmittedEvent[]; readonly next: string | undefined } {
+  const { events, continuation_token } = fieldsOf(answer);
+  return { events: listOf(events).map(readEmittedEvent), next: optional(readText, continuation_token) };
+}
+
+export function readReceipt(answer: unknown): Receipt {
+  const receipt = fieldsOf(answer);
+  const blockHash = optional(readFelt, receipt.block_hash);
   return {
-    transactionHash: BigInt(receipt.transaction_hash),
-    ...toStatus(receipt.finality_status, receipt.execution_status, receipt.revert_reason),
+    transactionHash: readFelt(receipt.transaction_hash),
+    ...readStatus(receipt, receipt.revert_reason),
     // The open block has a number but no hash.
-    blockNumber: receipt.block_hash === undefined ? undefined : receipt.block_number,
-    blockHash: optional(receipt.block_hash),
-    fee: BigInt(receipt.actual_fee.amount),
-    events: receipt.events.map(readEvent),
+    blockNumber: blockHash === undefined ? undefined : optional(readNumber, receipt.block_number),
+    blockHash,
+    fee: readFelt(fieldsOf(receipt.actual_fee).amount),
+    events: listOf(receipt.events).map(readEvent),
   };
 }
 
-export function readEntrypoints({ entry_points_by_type: { EXTERNAL } }: RpcClass): ReadonlySet<bigint> {
-  return new Set(EXTERNAL.map(({ selector }) => BigInt(selector)));
+export function readTransactionStatus(answer: unknown): TransactionStatus {
+  const status = fieldsOf(answer);
+  return readStatus(status, status.failure_reason);
 }
 
-export function readBlock(block: RpcBlock): Block {
+function readStatus(
+  { finality_status, execution_status }: Readonly<Record<string, unknown>>,
+  reason: unknown,
+): TransactionStatus {
+  return toStatus(readText(finality_status), optional(readText, execution_status), optional(readText, reason));
+}
+
+export function readEntrypoints(answer: unknown): ReadonlySet<bigint> {
+  const { EXTERNAL } = fieldsOf(fieldsOf(answer).entry_points_by_type);
+  return new Set(listOf(EXTERNAL).map((entrypoint) => readFelt(fieldsOf(entrypoint).selector)));
+}
+
+export function readHead(answer: unknown): Head {
+  const { block_number, block_hash } = fieldsOf(answer);
+  return { number: readNumber(block_number), hash: readFelt(block_hash) };
+}
+
+export function readBlock(answer: unknown): Block {
+  const { parent_hash, timestamp, sequencer_address } = fieldsOf(answer);
   return {
-    number: block.block_number,
-    hash: BigInt(block.block_hash),
-    parentHash: BigInt(block.parent_hash),
-    timestamp: new Date(block.timestamp * 1_000),
-    sequencer: optional(block.sequencer_address),
+    ...readHead(answer),
+    parentHash: readFelt(parent_hash),
+    timestamp: new Date(readNumber(timestamp) * 1_000),
+    sequencer: optional(readFelt, sequencer_address),
   };
 }
 
-export function readEstimate(estimate: RpcEstimate): Estimate {
+export function readEstimate(answer: unknown): Estimate {
+  const estimate = fieldsOf(answer);
+  const useOf = (gas: string) => ({
+    amount: readFelt(estimate[`${gas}_consumed`]),
+    price: readFelt(estimate[`${gas}_price`]),
+  });
   return {
     ok: true,
-    fee: BigInt(estimate.overall_fee),
-    l1Gas: { amount: BigInt(estimate.l1_gas_consumed), price: BigInt(estimate.l1_gas_price) },
-    l1DataGas: { amount: BigInt(estimate.l1_data_gas_consumed), price: BigInt(estimate.l1_data_gas_price) },
-    l2Gas: { amount: BigInt(estimate.l2_gas_consumed), price: BigInt(estimate.l2_gas_price) },
+    fee: readFelt(estimate.overall_fee),
+    l1Gas: useOf('l1_gas'),
+    l1DataGas: useOf('l1_data_gas'),
+    l2Gas: useOf('l2_gas'),
   };
 }
 
-/** Of one sender, or of all. */
-export function readInvokes(transactions: readonly RpcTransaction[], sender?: bigint): SignedInvoke[] {
-  return transactions.flatMap((given) => {
-    if (given.type !== 'INVOKE' || BigInt(given.version) !== 3n) return [];
-    if (sender !== undefined && BigInt(given.sender_address) !== sender) return [];
+/** Of one sender, or of all. Those of other types and versions are left out. */
+export function readInvokes(transactions: readonly unknown[], sender?: bigint): SignedInvoke[] {
+  return transactions.flatMap((answer) => {
+    const given = fieldsOf(answer);
+    if (given.type !== 'INVOKE' || readFelt(given.version) !== 3n) return [];
+    if (sender !== undefined && readFelt(given.sender_address) !== sender) return [];
+    const textsOf = (field: unknown) => listOf(field).map(readText);
+    const bounds = fieldsOf(given.resource_bounds);
     const transaction: RawInvoke = {
       type: 'INVOKE',
       version: '0x3',
-      sender_address: given.sender_address,
-      calldata: given.calldata,
-      signature: given.signature,
-      nonce: given.nonce,
-      resource_bounds: given.resource_bounds,
-      tip: given.tip,
-      paymaster_data: given.paymaster_data,
-      account_deployment_data: given.account_deployment_data,
-      nonce_data_availability_mode: given.nonce_data_availability_mode,
-      fee_data_availability_mode: given.fee_data_availability_mode,
+      sender_address: readText(given.sender_address),
+      calldata: textsOf(given.calldata),
+      signature: textsOf(given.signature),
+      nonce: readText(given.nonce),
+      resource_bounds: {
+        l1_gas: readBounds(bounds.l1_gas),
+        l1_data_gas: readBounds(bounds.l1_data_gas),
+        l2_gas: readBounds(bounds.l2_gas),
+      },
+      tip: readText(given.tip),
+      paymaster_data: textsOf(given.paymaster_data),
+      account_deployment_data: textsOf(given.account_deployment_data),
+      nonce_data_availability_mode: readMode(given.nonce_data_availability_mode),
+      fee_data_availability_mode: readMode(given.fee_data_availability_mode),
     };
-    return [{ hash: BigInt(given.transaction_hash), transaction }];
+    return [{ hash: readFelt(given.transaction_hash), transaction }];
   });
 }
 
-const optional = (felt: string | undefined) => (felt === undefined ? undefined : BigInt(felt));
+function readBounds(answer: unknown): RawInvoke['resource_bounds']['l1_gas'] {
+  const { max_amount, max_price_per_unit } = fieldsOf(answer);
+  return { max_amount: readText(max_amount), max_price_per_unit: readText(max_price_per_unit) };
+}
+
+function readMode(answer: unknown): 'L1' | 'L2' {
+  if (answer === 'L1' || answer === 'L2') return answer;
+  throw new TypeError('An answer is no data availability mode.');
+}
 
 const finalities: Readonly<Record<string, OnChainTxStatus>> = {
   RECEIVED: 'RECEIVED',
@@ -212,8 +230,8 @@ function innermost(data: unknown): string | undefined {
   let current = data;
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
     if (typeof current === 'string') return current;
-    if (typeof current !== 'object' || current === null) return undefined;
-    const { revert_error, execution_error, error } = current as Record<string, unknown>;
+    if (!isObject(current)) return undefined;
+    const { revert_error, execution_error, error } = current;
     current = revert_error ?? execution_error ?? error;
   }
   return undefined;

@@ -20,23 +20,22 @@ import type {
 } from './chain.ts';
 import {
   code,
+  fieldsOf,
   isCode,
   isRefusal,
+  listOf,
   NOT_RECEIVED,
-  type RpcBlock,
-  type RpcClass,
-  type RpcEstimate,
-  type RpcEventPage,
-  type RpcReceipt,
-  type RpcTransaction,
   readBlock,
-  readEmittedEvent,
   readEntrypoints,
   readEstimate,
+  readEventPage,
+  readFelt,
+  readHead,
   readInvokes,
+  readNumber,
   readReceipt,
+  readTransactionStatus,
   toRefusal,
-  toStatus,
 } from './rpc-answers.ts';
 
 /** A class is 1 to 2 MB and never changes. Bounded against a flood of unknown classes. */
@@ -65,23 +64,16 @@ export class RpcStarknetChain implements StarknetChain {
   }
 
   blockNumber(): Promise<number> {
-    return this.#read('starknet_blockNumber', [], (number) => {
-      if (!Number.isSafeInteger(number)) throw new TypeError('The number of a block is none.');
-      return number as number;
-    });
+    return this.#read('starknet_blockNumber', [], readNumber);
   }
 
   head(): Promise<Head> {
-    return this.#read('starknet_blockHashAndNumber', [], (answer) => {
-      const { block_number, block_hash } = answer as Pick<RpcBlock, 'block_number' | 'block_hash'>;
-      return { number: block_number, hash: BigInt(block_hash) };
-    });
+    return this.#read('starknet_blockHashAndNumber', [], readHead);
   }
 
   block(at: number | 'latest' | 'l1_accepted'): Promise<Block | undefined> {
     const params = { block_id: rpcBlockId(at) };
-    const read = (answer: unknown) => readBlock(answer as RpcBlock);
-    return this.#find(code.blockNotFound, 'starknet_getBlockWithTxHashes', params, read);
+    return this.#find(code.blockNotFound, 'starknet_getBlockWithTxHashes', params, readBlock);
   }
 
   call({ to, entrypoint, calldata = [] }: ViewCall, at: BlockId = 'latest'): Promise<CallOutcome> {
@@ -90,7 +82,7 @@ export class RpcStarknetChain implements StarknetChain {
       entry_point_selector: toHex(selector(entrypoint)),
       calldata: calldata.map(toHex),
     };
-    const read = (felts: unknown) => ({ ok: true, felts: (felts as string[]).map(BigInt) }) as const;
+    const read = (felts: unknown) => ({ ok: true, felts: listOf(felts).map(readFelt) }) as const;
     return this.#read<CallOutcome>('starknet_call', { request, block_id: rpcBlockId(at) }, read).catch(toRefusal);
   }
 
@@ -108,8 +100,7 @@ export class RpcStarknetChain implements StarknetChain {
     const known = this.#entrypoints.get(classHash);
     if (known) return known;
     const params = { block_id: 'latest', class_hash: toHex(classHash) };
-    const read = (answer: unknown) => readEntrypoints(answer as RpcClass);
-    const found = await this.#find(code.classHashNotFound, 'starknet_getClass', params, read);
+    const found = await this.#find(code.classHashNotFound, 'starknet_getClass', params, readEntrypoints);
     if (!found) return undefined;
     if (this.#entrypoints.size >= MAX_KNOWN_CLASSES) this.#entrypoints.clear();
     this.#entrypoints.set(classHash, found);
@@ -126,36 +117,30 @@ export class RpcStarknetChain implements StarknetChain {
   }
 
   receipt(hash: bigint): Promise<Receipt | undefined> {
-    const read = (answer: unknown) => readReceipt(answer as RpcReceipt);
-    return this.#findTransaction('starknet_getTransactionReceipt', hash, read);
+    return this.#findTransaction('starknet_getTransactionReceipt', hash, readReceipt);
   }
 
   invokesIn(block: number, sender: bigint): Promise<readonly SignedInvoke[]> {
     return this.#read('starknet_getBlockWithTxs', { block_id: rpcBlockId(block) }, (answer) =>
-      readInvokes((answer as { transactions: readonly RpcTransaction[] }).transactions, sender),
+      readInvokes(listOf(fieldsOf(answer).transactions), sender),
     );
   }
 
   invoke(hash: bigint): Promise<SignedInvoke | undefined> {
-    const read = (answer: unknown) => readInvokes([answer as RpcTransaction])[0];
-    return this.#findTransaction('starknet_getTransactionByHash', hash, read);
+    return this.#findTransaction('starknet_getTransactionByHash', hash, (answer) => readInvokes([answer])[0]);
   }
 
   async transactionStatus(hash: bigint): Promise<TransactionStatus> {
-    const found = await this.#findTransaction('starknet_getTransactionStatus', hash, (answer) => {
-      const { finality_status, execution_status, failure_reason } = answer as Record<string, string | undefined>;
-      return toStatus(finality_status ?? '', execution_status, failure_reason);
-    });
+    const found = await this.#findTransaction('starknet_getTransactionStatus', hash, readTransactionStatus);
     return found ?? NOT_RECEIVED;
   }
 
   estimate(transaction: RawInvoke, at: BlockId = 'pre_confirmed'): Promise<Estimate | Refusal> {
     const params = { request: [transaction], simulation_flags: ['SKIP_VALIDATE'], block_id: rpcBlockId(at) };
     return this.#nodes
-      .read<Estimate | Refusal>(async ({ client }) => {
-        const [estimate] = (await client.ask('starknet_estimateFee', params)) as RpcEstimate[];
-        return readEstimate(estimate as RpcEstimate);
-      })
+      .read<Estimate | Refusal>(async ({ client }) =>
+        readEstimate(listOf(await client.ask('starknet_estimateFee', params))[0]),
+      )
       .catch(toRefusal);
   }
 
@@ -176,12 +161,8 @@ export class RpcStarknetChain implements StarknetChain {
       },
     };
     const ask = async (node: { index: number; client: RpcClient }): Promise<EventPage> => {
-      const page = (await node.client.ask('starknet_getEvents', params)) as RpcEventPage;
-      const next = page.continuation_token;
-      return {
-        events: page.events.map(readEmittedEvent),
-        continuation: next === undefined ? undefined : `${node.index}:${next}`,
-      };
+      const { events, next } = readEventPage(await node.client.ask('starknet_getEvents', params));
+      return { events, continuation: next === undefined ? undefined : `${node.index}:${next}` };
     };
     return index === undefined ? this.#nodes.read(ask) : this.#nodes.readFrom(index, ask);
   }
@@ -205,11 +186,6 @@ export class RpcStarknetChain implements StarknetChain {
 
 async function chainIdOf(client: RpcClient): Promise<bigint> {
   return readFelt(await client.ask('starknet_chainId', []));
-}
-
-function readFelt(answer: unknown): bigint {
-  if (typeof answer !== 'string') throw new TypeError('A felt is not a text.');
-  return BigInt(answer);
 }
 
 function rpcBlockId(block: BlockId | 'l1_accepted') {
@@ -262,8 +238,8 @@ async function admissionFailure(nodes: Nodes<RpcClient>, node: Node<RpcClient>):
 async function attemptOn(node: Node<RpcClient>, { hash, transaction }: SignedInvoke): Promise<Attempt> {
   try {
     const params = { invoke_transaction: transaction };
-    const answer = (await node.client.ask(SEND, params)) as { transaction_hash: string };
-    if (BigInt(answer.transaction_hash) === hash) return { outcome: 'sent' };
+    const answer = fieldsOf(await node.client.ask(SEND, params));
+    if (readFelt(answer.transaction_hash) === hash) return { outcome: 'sent' };
     return { outcome: 'failed', unclear: true, reason: `${node.host} answered with another hash` };
   } catch (error) {
     if (isCode(error, code.duplicateTransaction)) return { outcome: 'sent' };
