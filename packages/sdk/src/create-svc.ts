@@ -242,28 +242,24 @@ const webhookOperations = (on: Bind) => ({
 });
 
 type PrivateBalanceModule = typeof import('./private-balance/index.ts');
-type Bound<Operation> = Operation extends (client: Client, ...args: infer Args) => infer Result
-  ? (...args: Args) => Result
-  : never;
 
 /** Loaded with the first call: proofs and their cipher are larger than most apps. */
 function privateBalanceOperations(client: Client) {
-  const later = <Name extends keyof PrivateBalanceModule>(name: Name) => {
-    const call = async (...args: unknown[]) => {
-      const operations = await import('./private-balance/index.ts');
-      return (operations[name] as (client: Client, ...args: unknown[]) => unknown)(client, ...args);
-    };
-    return call as Bound<PrivateBalanceModule[Name]>;
-  };
+  const later =
+    <Args extends unknown[], Result>(
+      operationOf: (operations: PrivateBalanceModule) => (client: Client, ...args: Args) => Promise<Result>,
+    ) =>
+    async (...args: Args): Promise<Result> =>
+      operationOf(await import('./private-balance/index.ts'))(client, ...args);
   return {
-    deriveKeys: later('deriveKeys'),
-    getPrivateBalance: later('getPrivateBalance'),
-    shield: later('shield'),
-    shieldBatch: later('shieldBatch'),
-    unshield: later('unshield'),
-    transfer: later('transfer'),
-    rollover: later('rollover'),
-    history: later('history'),
-    terms: later('terms'),
+    deriveKeys: later(({ deriveKeys }) => deriveKeys),
+    getPrivateBalance: later(({ getPrivateBalance }) => getPrivateBalance),
+    shield: later(({ shield }) => shield),
+    shieldBatch: later(({ shieldBatch }) => shieldBatch),
+    unshield: later(({ unshield }) => unshield),
+    transfer: later(({ transfer }) => transfer),
+    rollover: later(({ rollover }) => rollover),
+    history: later(({ history }) => history),
+    terms: later(({ terms }) => terms),
   };
 }

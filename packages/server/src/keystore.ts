@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+import { isObject } from '@svc/protocol';
 
 /** The settings that a keystore can hold. */
 export const keystoreNames = ['RELAYER_ACCOUNTS', 'MANAGER_ACCOUNT', 'DRAINING_ACCOUNTS', 'DEPOSIT_KEY'] as const;
@@ -56,24 +57,38 @@ export function openKeystore(sealed: string, passphrase: string): KeystoreSecret
   cipher.setAuthTag(tag);
   try {
     const opened = Buffer.concat([cipher.update(content), cipher.final()]);
-    return JSON.parse(opened.toString('utf8')) as KeystoreSecrets;
+    return secretsIn(JSON.parse(opened.toString('utf8')));
   } catch {
     throw new KeystoreError('the passphrase is wrong, or the file was changed');
   }
 }
 
-function read(sealed: string): Record<'salt' | 'iv' | 'tag' | 'content', Buffer> {
-  let file: Partial<Keystore> | null;
+function secretsIn(content: unknown): KeystoreSecrets {
+  const fields: Readonly<Record<string, unknown>> = isObject(content) ? content : {};
+  return Object.fromEntries(
+    keystoreNames.flatMap((name) => {
+      const value = fields[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
+}
+
+function parse(sealed: string): Readonly<Record<string, unknown>> {
   try {
-    file = JSON.parse(sealed) as Partial<Keystore> | null;
+    const file: unknown = JSON.parse(sealed);
+    return isObject(file) ? file : {};
   } catch {
     throw new KeystoreError('it is not valid JSON');
   }
-  const { salt, ...kdf } = file?.kdf ?? {};
-  const isKnown = file?.version === 1 && file.cipher === CIPHER && sorted(kdf) === sorted(KDF);
+}
+
+function read(sealed: string): Record<'salt' | 'iv' | 'tag' | 'content', Buffer> {
+  const file = parse(sealed);
+  const { salt, ...kdf }: Readonly<Record<string, unknown>> = isObject(file.kdf) ? file.kdf : {};
+  const isKnown = file.version === 1 && file.cipher === CIPHER && sorted(kdf) === sorted(KDF);
   if (!isKnown) throw new KeystoreError('it is no keystore of this version');
   const bytes = (text: unknown) => Buffer.from(typeof text === 'string' ? text : '', 'base64url');
-  const found = { salt: bytes(salt), iv: bytes(file?.iv), tag: bytes(file?.tag), content: bytes(file?.content) };
+  const found = { salt: bytes(salt), iv: bytes(file.iv), tag: bytes(file.tag), content: bytes(file.content) };
   const isWhole = found.salt.length === SALT_BYTES && found.iv.length === IV_BYTES && found.tag.length === TAG_BYTES;
   if (!isWhole) throw new KeystoreError('it is not whole');
   return found;

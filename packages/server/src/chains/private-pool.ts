@@ -1,6 +1,6 @@
 import type { ChainToken, StarknetAddress } from '@svc/protocol';
 import { ChainUnavailableError } from './node-fetch.ts';
-import type { StarknetChain } from './starknet/chain.ts';
+import { addressOf, type StarknetChain } from './starknet/chain.ts';
 import type { Token } from './tokens.ts';
 
 /** What an operation has to keep besides its proof. */
@@ -39,7 +39,7 @@ export interface PrivatePool {
 }
 
 /** Tongo for USDC on mainnet; the sandbox has its pool at the same address. */
-export const TONGO_USDC = '0x0415f2c3b16cc43856a0434ed151888a5797b6a22492ea6fd41c62dbb4df4e6c' as StarknetAddress;
+export const TONGO_USDC = addressOf(0x0415f2c3b16cc43856a0434ed151888a5797b6a22492ea6fd41c62dbb4df4e6cn);
 export const mainnetPool: PoolPlace = { address: TONGO_USDC, token: 'USDC' };
 
 export function livePool(

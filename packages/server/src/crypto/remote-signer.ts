@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:https';
-import { ApiError } from '@svc/protocol';
+import { ApiError, isObject } from '@svc/protocol';
 import { parseFelt, type StarkSignature, toHex } from '@svc/starknet';
 import type { HeldKey, SignRequest } from './crypto.ts';
 
@@ -71,7 +71,8 @@ function readSignature(text: string): StarkSignature {
 
 function parse(text: string): { readonly r?: unknown; readonly s?: unknown } {
   try {
-    return (JSON.parse(text) ?? {}) as object;
+    const answer: unknown = JSON.parse(text);
+    return isObject(answer) ? answer : {};
   } catch {
     return {};
   }
