@@ -103,7 +103,7 @@ export interface RecurringJob {
 
 /**
  * Enqueues what is due, in one statement that writes nothing where nothing is. Missed runs are skipped; a run that is still pending is
- * not repeated. The caller takes jobs next, so nobody is woken.
+ * not repeated. The caller takes jobs next, so no worker is notified.
  */
 export async function enqueueRecurring(db: Db, recurring: readonly RecurringJob[]): Promise<void> {
   if (recurring.length === 0) return;

@@ -130,7 +130,7 @@ async function markNotBurned(
   { id, status, facts }: TransferRow,
   reason: string,
 ): Promise<void> {
-  // What is attested is minted, whatever became of the burn.
+  // An attested burn is minted, also where the chain has removed it.
   const isOpen = facts.message === undefined;
   const gone = { burnedAt: null };
   if (isOpen && (await changeTransfer(tx, id, { to: 'FAILED', besides: reorganisations, reason, facts: gone }))) return;

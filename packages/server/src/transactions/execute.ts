@@ -109,7 +109,7 @@ export async function relaySigned(
   return relayed;
 }
 
-/** What is relayed already is answered again, whatever the terms are now. */
+/** A known relay is answered again, also where the terms have changed. */
 async function poolFeeOf(
   { db, networks }: TransactionDeps,
   { environment, address }: WalletRecord,
