@@ -1,4 +1,4 @@
-import { sql } from '@svc/store';
+import { type Reads, sql } from '@svc/store';
 import { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandbox } from '../index.ts';
@@ -93,5 +93,25 @@ describe('state at a version', () => {
     expect(await at(6).nonceAt(1n)).toBe(0n);
     expect(await at(7).nonceAt(1n)).toBe(2n);
     expect(await at(7).classHashAt(1n)).toBe(0n);
+  });
+
+  it('is read by one statement where many cells are asked for at once', async () => {
+    const cache = new StateCache();
+    let statements = 0;
+    const rows: Reads['rows'] = (query) => {
+      statements += 1;
+      return database.db.rows(query);
+    };
+    const state = stateAt({ rows, one: database.db.one }, cache, 7);
+    const cells = [state.storageAt(1n, 0xbn), state.storageAt(1n, 0xan), state.nonceAt(1n), state.storageAt(2n, 0xan)];
+    expect(await Promise.all(cells)).toEqual([0n, 0x15n, 2n, 0n]);
+    expect(statements).toBe(1);
+  });
+
+  it('fails for all who ask together when the database fails', async () => {
+    const rows = () => Promise.reject(new Error('the database is gone'));
+    const state = stateAt({ rows, one: rows }, new StateCache(), 7);
+    const [first, second] = await Promise.allSettled([state.storageAt(1n, 1n), state.storageAt(1n, 2n)]);
+    expect([first?.status, second?.status]).toEqual(['rejected', 'rejected']);
   });
 });

@@ -5,15 +5,28 @@ import type { Head } from './head.ts';
 import { type ShownTransaction, showTransaction } from './transaction.ts';
 
 export function stateAt(reads: Reads, cache: StateCache, version: number): StateReader {
+  let wanted: Wanted[] = [];
+  const load = async () => {
+    const cells = wanted;
+    wanted = [];
+    try {
+      const values = await loadCells(reads, version, cells);
+      for (const [place, { contract, slot, resolve }] of cells.entries()) {
+        const value = values[place] ?? 0n;
+        cache.set(version, contract, slot, value);
+        resolve(value);
+      }
+    } catch (error) {
+      for (const { reject } of cells) reject(error);
+    }
+  };
   const read = async (contract: string, slot: string): Promise<bigint> => {
     const known = cache.get(version, contract, slot);
     if (known !== undefined) return known;
-    const row = await reads.one<{ value: string }>(sql`
-      select value from sandbox.state
-       where contract = ${contract} and slot = ${slot} and version <= ${version} order by version desc limit 1`);
-    const value = row ? BigInt(row.value) : 0n;
-    cache.set(version, contract, slot, value);
-    return value;
+    const { promise, resolve, reject } = Promise.withResolvers<bigint>();
+    if (wanted.length === 0) queueMicrotask(() => void load());
+    wanted.push({ contract, slot, resolve, reject });
+    return promise;
   };
   return {
     storageAt: (address, key) => read(toHex(address), toHex(key)),
@@ -21,6 +34,27 @@ export function stateAt(reads: Reads, cache: StateCache, version: number): State
     nonceAt: (address) => read(toHex(address), NONCE),
     isDeclared: async (classHash) => (await read(CLASSES, toHex(classHash))) !== 0n,
   };
+}
+
+interface Wanted {
+  readonly contract: string;
+  readonly slot: string;
+  resolve(value: bigint): void;
+  reject(error: unknown): void;
+}
+
+/** What is asked for at the same moment is one statement. Undefined where a cell was never written. */
+async function loadCells(reads: Reads, version: number, cells: readonly Wanted[]): Promise<(bigint | undefined)[]> {
+  const rows = await reads.rows<{ value: string | null }>(sql`
+    select newest.value
+      from unnest(${cells.map(({ contract }) => contract)}::text[], ${cells.map(({ slot }) => slot)}::text[])
+        with ordinality as wanted (contract, slot, place)
+      left join lateral (
+        select value from sandbox.state
+         where contract = wanted.contract and slot = wanted.slot and version <= ${version}
+         order by version desc limit 1) as newest on true
+     order by wanted.place`);
+  return rows.map(({ value }) => (value === null ? undefined : BigInt(value)));
 }
 
 /** About 30 MB; the rest is read from the database. */

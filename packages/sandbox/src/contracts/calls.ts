@@ -8,6 +8,7 @@ export const results = array(span(felt));
 
 /** Atomic: one failing call fails all. */
 export async function executeAll(frame: Frame, list: readonly Call[]): Promise<bigint[][]> {
+  await frame.foresee(list);
   const all: bigint[][] = [];
   for (const one of list) all.push(await frame.call(one));
   return all;

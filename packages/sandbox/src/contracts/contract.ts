@@ -34,6 +34,8 @@ export interface ContractFunction {
   readonly params: Fields;
   readonly output: Codec<unknown> | undefined;
   run(frame: Frame, calldata: readonly bigint[]): Promise<bigint[]>;
+  /** Cells that it will read, as far as its calldata says, so that those of many calls are loaded together. */
+  foresee?(calldata: readonly bigint[]): readonly bigint[];
 }
 
 type Body<P extends Fields, R> = (frame: Frame, args: ValuesOf<P>) => Promise<R> | R;
@@ -73,6 +75,10 @@ export function action<P extends Fields>(name: string, params: P, body: Body<P, 
       return [];
     },
   };
+}
+
+export function foreseeing(fn: ContractFunction, foresee: NonNullable<ContractFunction['foresee']>): ContractFunction {
+  return { ...fn, foresee };
 }
 
 export function alias(name: string, original: ContractFunction): ContractFunction {
@@ -223,6 +229,8 @@ export interface Frame {
   readonly transaction: TransactionInfo;
   read(key: bigint): Promise<bigint>;
   write(key: bigint, value: bigint): Promise<void>;
+  /** Loads what these calls will read. Costs no gas and changes nothing. */
+  foresee(calls: readonly Call[]): Promise<void>;
   emit(keys: bigint[], data: bigint[]): void;
   /** The callee's panic propagates. */
   call(call: Call): Promise<bigint[]>;

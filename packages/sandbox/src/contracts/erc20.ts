@@ -1,6 +1,18 @@
 import { readShortString, shortString, starknetKeccak } from '@svc/starknet';
 import { address, bool, byteArray, felt, panic, require, U256_MAX, u8, u256 } from './codec.ts';
-import { action, alias, contract, event, external, type Frame, key, map, variable, view } from './contract.ts';
+import {
+  action,
+  alias,
+  contract,
+  event,
+  external,
+  type Frame,
+  foreseeing,
+  key,
+  map,
+  variable,
+  view,
+} from './contract.ts';
 
 /** OpenZeppelin's variables, so balances have the same storage keys as on a live network. */
 export const erc20Storage = {
@@ -92,15 +104,27 @@ const name = view('name', {}, byteArray, async (frame) => toByteArray(await erc2
 const symbol = view('symbol', {}, byteArray, async (frame) => toByteArray(await erc20Storage.symbol.read(frame)));
 const decimals = view('decimals', {}, u8, (frame) => erc20Storage.decimals.read(frame));
 const total = view('total_supply', {}, u256, (frame) => totalSupply.read(frame));
-const balanceOf = view('balance_of', { account: address }, u256, (frame, { account }) => balances.read(frame, account));
+/** Of the account that is the first argument. */
+const balanceCells = ([account]: readonly bigint[]): bigint[] => {
+  if (account === undefined) return [];
+  const low = balances.key(account);
+  return [low, low + 1n];
+};
+const balanceOf = foreseeing(
+  view('balance_of', { account: address }, u256, (frame, { account }) => balances.read(frame, account)),
+  balanceCells,
+);
 const allowance = view('allowance', { owner: address, spender: address }, u256, (frame, { owner, spender }) =>
   allowances.read(frame, owner, spender),
 );
 
-const transfer = external('transfer', { recipient: address, amount: u256 }, bool, async (frame, args) => {
-  await move(frame, frame.caller, args.recipient, args.amount);
-  return true;
-});
+const transfer = foreseeing(
+  external('transfer', { recipient: address, amount: u256 }, bool, async (frame, args) => {
+    await move(frame, frame.caller, args.recipient, args.amount);
+    return true;
+  }),
+  balanceCells,
+);
 
 const transferFrom = external(
   'transfer_from',

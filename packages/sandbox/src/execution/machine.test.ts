@@ -1,7 +1,9 @@
 import { type Call, classes, encodeOutsideExecution, shortString } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { call, TestChain, USDC } from '../../testing/test-chain.ts';
+import { call, TestChain, transfer, USDC } from '../../testing/test-chain.ts';
 import { outside, ownerSignature, relay, TestWallet } from '../../testing/test-wallet.ts';
+import { predeployed } from '../contracts/predeployed.ts';
+import { executeTransaction } from './execute.ts';
 import { MAX_DEPTH } from './machine.ts';
 import type { StateReader } from './types.ts';
 
@@ -42,5 +44,29 @@ describe('the machine', () => {
     });
     chain.ask = TestChain.prototype.ask.bind(broken);
     await expect(chain.ask(USDC, 'decimals')).rejects.toThrow('the store is gone');
+  });
+
+  it('loads the balances of a multicall together, and counts an account that is in it twice right', async () => {
+    const { manager } = predeployed;
+    const chain = new TestChain();
+    const calls = [0xa1n, 0xa2n, 0xa1n].flatMap((to) => [transfer(USDC, to, 5n), call(USDC, 'balanceOf', [to + 16n])]);
+    const tx = await chain.invocation(manager, calls);
+    let most = 0;
+    let open = 0;
+    const slow: StateReader = Object.assign(Object.create(chain), {
+      async storageAt(address: bigint, key: bigint) {
+        open += 1;
+        most = Math.max(most, open);
+        await new Promise(setImmediate);
+        open -= 1;
+        return chain.storageAt(address, key);
+      },
+    });
+    const outcome = await executeTransaction(slow, chain.block, tx);
+    expect(most).toBeGreaterThanOrEqual(8);
+    expect(outcome).toMatchObject({ status: 'SUCCEEDED' });
+    if (!('status' in outcome)) return;
+    chain.apply(outcome.diff);
+    expect([await chain.balance(USDC, 0xa1n), await chain.balance(USDC, 0xa2n)]).toEqual([10n, 5n]);
   });
 });

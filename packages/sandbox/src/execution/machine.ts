@@ -162,6 +162,16 @@ export class Machine {
     throw outcome.failure ?? new Panic(outcome.felts);
   }
 
+  async #foresee(calls: readonly Call[]): Promise<void> {
+    if (calls.length < 2) return;
+    const cellsOf = async ({ to, selector, calldata }: Call): Promise<void> => {
+      const fn = contractOf(await this.state.classHashAt(to))?.entrypoints.get(selector);
+      const keys = fn?.foresee?.(calldata) ?? [];
+      await Promise.all(keys.map((key) => this.state.storageAt(to, key)));
+    };
+    await Promise.all(calls.slice(0, MAX_CALLS).map(cellsOf));
+  }
+
   #frame(running: Running): Frame {
     const { address, caller } = running.request;
     const { state, work } = this;
@@ -182,6 +192,7 @@ export class Machine {
         work.writes += 1;
         return state.setStorage(address, key, value);
       },
+      foresee: (calls) => this.#foresee(calls),
       emit: (keys, data) => {
         running.events.push({ order: this.events.length, keys, data });
         this.events.push({ from: address, keys, data });
