@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AnyService, OPERATOR_TOKEN, TestService } from '../support/service.ts';
-import { runSvc, svcEnv } from './support/run-svc.ts';
+import { runSvc, startSvc, svcEnv } from './support/run-svc.ts';
 
 let service: AnyService;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ async function json<T>(...words: string[]): Promise<T> {
 
 describe('the command line', () => {
   it('shows the service and the organisation of the keys, and never the secret key', async () => {
-    const { code, stdout } = await svc('status');
+    const { code, stdout } = await startSvc(['status'], { env: svcEnv(service.server) });
     expect(code).toBe(0);
     expect(stdout).toContain(service.server.credentials.organizationId);
     expect(stdout).not.toContain(service.server.credentials.secretKey);
@@ -61,7 +61,11 @@ describe('the command line', () => {
     const missing = await svc('wallets', 'show', 'wal_missing', '--json');
     expect(missing).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse(missing.stderr)).toMatchObject({ error: 'wallet_not_found', requestId: expect.any(String) });
-    expect(await svc('walets')).toMatchObject({ code: 2, stderr: expect.stringMatching(/Did you mean wallets/) });
+    const env = svcEnv(service.server);
+    expect(await startSvc(['walets'], { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Did you mean wallets/),
+    });
     const nowhere = { ...svcEnv(service.server), SVC_BASE_URL: 'http://127.0.0.1:1/v1' };
     expect(await runSvc(['status'], { env: nowhere })).toMatchObject({
       code: 3,

@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { newDataDir, processEnv } from '../support/server.ts';
-import { runSvc } from './support/run-svc.ts';
+import { startSvc } from './support/run-svc.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/cli/src/main.ts');
 const dataDir = await newDataDir();
@@ -44,7 +44,7 @@ it('svc dev runs the service in the data folder, a purchase can be cancelled the
   expect(existsSync(path.join(dataDir, 'credentials.json'))).toBe(true);
   // On a chain of its own: it stops making blocks for a moment.
   const words = ['trigger', 'sku-purchase.cancelled', '--json', '--data-dir', dataDir];
-  const { stdout, stderr } = await runSvc(words, { env: processEnv() });
+  const { stdout, stderr } = await startSvc(words, { env: processEnv() });
   expect(JSON.parse(stdout || stderr)).toMatchObject({ type: 'sku-purchase.cancelled', data: { status: 'CANCELLED' } });
   signal('SIGINT');
   const [code] = await ended;

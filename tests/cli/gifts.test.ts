@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AnyService, TestService } from '../support/service.ts';
-import { runSvc, svcEnv } from './support/run-svc.ts';
+import { runSvc, startSvc, svcEnv } from './support/run-svc.ts';
 
 let service: AnyService;
 let folder: string;
@@ -42,7 +42,8 @@ async function losingAnswers(origin: string): Promise<Server> {
 
 describe('gifts from the terminal', () => {
   it('are created with a code of their own or a random one', async () => {
-    const { stdout } = await svc(['gifts', 'create', '--name', 'One', '--amount', '2.5', '--redeems', '3', '--json']);
+    const words = ['gifts', 'create', '--name', 'One', '--amount', '2.5', '--redeems', '3', '--json'];
+    const { stdout } = await startSvc(words, { env: svcEnv(service.server), cwd: folder });
     expect(JSON.parse(stdout)).toMatchObject({
       amount: '2.5',
       maxRedeems: 3,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildPackage } from '../../packages/cli/build/build-package.ts';
 import { type AnyService, TestService } from '../support/service.ts';
-import { runSvc, svcEnv } from './support/run-svc.ts';
+import { startSvc, svcEnv } from './support/run-svc.ts';
 
 let service: AnyService;
 let folder: string;
@@ -30,9 +30,9 @@ afterAll(async () => {
 describe('the packed command line', () => {
   it('runs outside the repository with nothing else installed', async () => {
     const options = { env: svcEnv(service.server), cwd: folder, main };
-    expect(await runSvc(['--version'], options)).toMatchObject({ code: 0, stdout: '0.1.0\n' });
-    const { stdout } = await runSvc(['status', '--json'], options);
+    expect(await startSvc(['--version'], options)).toMatchObject({ code: 0, stdout: '0.1.0\n' });
+    const { stdout } = await startSvc(['status', '--json'], options);
     expect(JSON.parse(stdout)).toMatchObject({ isReady: true, organization: { environment: 'development' } });
-    expect(await runSvc(['dev'], options)).toMatchObject({ code: 2, stderr: expect.stringMatching(/no clone/) });
+    expect(await startSvc(['dev'], options)).toMatchObject({ code: 2, stderr: expect.stringMatching(/no clone/) });
   });
 });
