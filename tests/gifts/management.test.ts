@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { endpoints } from '@svc/protocol';
+import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { giftBody, newCode } from '../support/app.ts';
 import { expectAnswer, expectError } from '../support/assertions.ts';
 import { caller, type Reply, send } from '../support/client.ts';
+import { runSoon } from '../support/jobs.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 
 let service: AnyService;
@@ -187,8 +189,11 @@ it('gifts of an organisation are hidden from every other one', async () => {
 });
 
 it('an expired gift gives its credits back by itself', async () => {
-  const expiresAt = new Date(Date.now() + 5_000).toISOString();
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
   const { id } = bodyOf<{ id: string }>(await create({ startsAt: '2026-01-01', expiresAt }));
+  expect((await call(`/gifts/${id}`)).body).toMatchObject({ holdLedgerEntryId: expect.any(String) });
+  await service.db.run(sql`update gifts set expires_at = now() where id = ${id}`);
+  await runSoon(service.db, 'release-expired-gifts');
   await expect
     .poll(async () => (await call(`/gifts/${id}`)).body, { timeout: 120_000, interval: 250 })
     .toMatchObject({ holdLedgerEntryId: null, totalHeldUsd: null });

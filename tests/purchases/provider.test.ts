@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { endOf } from '../../packages/server/testing/stored-purchases.ts';
 import { send } from '../support/client.ts';
+import { hurry } from '../support/jobs.ts';
 import { placeOrder } from '../support/purchases.ts';
 import { errorLines, type RunningServer } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
@@ -28,6 +29,12 @@ const ledger = async ({ origin }: RunningServer, id: string): Promise<Entry | un
 const buy = ({ database: { db } }: TestService, reference: string) => placeOrder(db, { sku: { reference } });
 const until = ({ database: { db } }: TestService, id: string, status: string) =>
   vi.waitFor(async () => expect(await endOf(db, id)).toMatchObject({ status }), POLL);
+/** Without the pause before the next attempt. */
+const untilHurried = ({ database: { db } }: TestService, id: string, status: string) =>
+  vi.waitFor(async () => {
+    await hurry(db, id);
+    expect(await endOf(db, id)).toMatchObject({ status });
+  }, POLL);
 
 describe('the provider of development', () => {
   let service: TestService;
@@ -67,7 +74,7 @@ describe('the provider of development', () => {
   ])('%s: the outcome is found out, and it delivers once', async (kind, entry) => {
     await post(service.server, 'faults', { kind });
     const id = await buy(service, '5512345678');
-    await until(service, id, 'SUCCESS');
+    await untilHurried(service, id, 'SUCCESS');
     expect(await ledger(service.server, id)).toMatchObject({ ...entry, delivered: 1 });
   });
 
@@ -84,7 +91,8 @@ describe('the provider of development', () => {
   });
 });
 
-it(
+// Side by side: most of their time passes while a process stops or its jobs are taken over.
+it.concurrent(
   'a slow order survives the kill of every process, is delivered once and told by the next one',
   async () => {
     const service = await TestService.start();
@@ -108,7 +116,7 @@ it(
   PROCESSES_TIMEOUT_MS,
 );
 
-it(
+it.concurrent(
   'a process stops while an order hangs, and the next one finds out that it was delivered',
   async () => {
     const service = await TestService.start();
@@ -128,7 +136,7 @@ it(
   PROCESSES_TIMEOUT_MS,
 );
 
-it(
+it.concurrent(
   'one process orders and another is told: jobs and requests may live apart',
   async () => {
     const service = await TestService.hosted({ SVC_ROLE: 'api' });
