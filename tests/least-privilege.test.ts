@@ -1,17 +1,29 @@
 import { connect, findEmbedded, sql } from '@svc/store';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
 import { serverDatabase, serviceUrl } from '../packages/server/testing/database.ts';
 import { App, Owner } from './support/app.ts';
 import { caller } from './support/client.ts';
-import { type ServerOptions, type ServerProcess, startServer } from './support/server.ts';
+import {
+  type RunningServer,
+  type ServerOptions,
+  type ServerProcess,
+  startHosted,
+  startServer,
+} from './support/server.ts';
 
-const running: ServerProcess[] = [];
+const running: RunningServer[] = [];
 afterEach(async () => {
   for (const server of running.splice(0)) await server.stop();
 });
 
 async function start(options: ServerOptions = {}): Promise<ServerProcess> {
   const server = await startServer(options);
+  running.push(server);
+  return server;
+}
+
+async function startIn(env: Record<string, string>): Promise<RunningServer> {
+  const server = await startHosted(inject('sharedServiceUrl'), env);
   running.push(server);
   return server;
 }
@@ -53,16 +65,16 @@ describe('the service in its database', () => {
     const database = await serverDatabase();
     try {
       const url = await serviceUrl(database.url);
-      const both = await start({ env: { DATABASE_URL: url, DATABASE_OWNER_URL: database.url } });
+      const both = await startIn({ DATABASE_URL: url, DATABASE_OWNER_URL: database.url });
       expect(await rolesOf(database.url)).toEqual(['svc_service']);
       expect(both.output()).not.toContain('owns the tables');
-      const alone = await start({ env: { DATABASE_URL: url } });
+      const alone = await startIn({ DATABASE_URL: url });
       expect(await rolesOf(database.url)).toEqual(['svc_service']);
       expect(alone.output()).not.toContain('owns the tables');
-      const asOwner = await start({ env: { DATABASE_URL: database.url } });
+      const asOwner = await startIn({ DATABASE_URL: database.url });
       expect(asOwner.output()).toContain('owns the tables');
       const twice = { DATABASE_URL: database.url, DATABASE_OWNER_URL: database.url };
-      await expect(startServer({ env: twice })).rejects.toThrow(/need two roles/);
+      await expect(startIn(twice)).rejects.toThrow(/need two roles/);
       for (const server of running.splice(0)) await server.stop();
     } finally {
       await database.drop();

@@ -4,20 +4,23 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBlocks } from './sdk/support/read-examples.ts';
-import { type RunningServer, startServer } from './support/server.ts';
+import type { RunningServer } from './support/server.ts';
+import { TestService } from './support/service.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '..');
 const LIMIT_MS = 120_000;
+let service: TestService;
 let server: RunningServer;
 
 beforeAll(async () => {
-  server = await startServer();
+  service = await TestService.hosted({ ALLOW_LOOPBACK_URLS: 'on' });
+  server = service.server;
   // The examples look for the keys where a user's own start leaves them, and for starknet.js among the dependencies.
   await symlink(server.dataDir, path.join(server.dataDir, '.svc'));
   await symlink(path.join(root, 'node_modules'), path.join(server.dataDir, 'node_modules'));
 });
-afterAll(() => server.stop());
+afterAll(() => service.stop());
 
 const read = (file: string) => readFile(path.join(root, file), 'utf8');
 
