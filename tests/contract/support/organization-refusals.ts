@@ -1,4 +1,5 @@
-import { field, hashOf, ownSkuBody, transferOf } from '../../support/app.ts';
+import { sql } from '@svc/store';
+import { bodyOf, field, hashOf, ownSkuBody, transferOf } from '../../support/app.ts';
 import { inTurn, WEBHOOK_URL } from '../../support/examples.ts';
 import { USDC } from '../../support/starknet-client.ts';
 import {
@@ -83,7 +84,6 @@ export const purchaseRefusals: RefusalsOf = {
 
 const MAX_KEYS = 20;
 const MAX_OWN_SKUS = 500;
-const AT_ONCE = 10;
 
 /** Public keys, because the examples make secret ones. */
 const withManyKeys: MakeRefusal = async ({ send }) => {
@@ -92,10 +92,16 @@ const withManyKeys: MakeRefusal = async ({ send }) => {
   return { body };
 };
 
-const withManySkus: MakeRefusal = async ({ send, callers: { others: headers } }) => {
-  for (let count = 0; count < MAX_OWN_SKUS; count += AT_ONCE) {
-    await Promise.all(Array.from({ length: AT_ONCE }, () => send({ headers, body: ownSkuBody() })));
-  }
+/** One that is made, and copies of it. */
+const withManySkus: MakeRefusal = async ({ db, send, callers: { others: headers } }) => {
+  const { id } = bodyOf<{ id: string }>(await send({ headers, body: ownSkuBody() }), 201);
+  await db.run(sql`
+    insert into own_skus (organization_id, environment, id, provider_id, name, category, reference_pattern,
+      reference_label, amount_pattern, amount_label, currency, can_check_reference)
+    select organization_id, environment, 'copy-' || n, provider_id, name, category, reference_pattern,
+           reference_label, amount_pattern, amount_label, currency, can_check_reference
+      from own_skus, generate_series(2, ${MAX_OWN_SKUS}::integer) as n where id = ${id}
+        on conflict do nothing`);
   return { headers, body: ownSkuBody() };
 };
 

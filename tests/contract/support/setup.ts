@@ -1,4 +1,5 @@
 import { classes } from '@svc/starknet';
+import type { Database } from '@svc/store';
 import { storeGifts } from '../../../packages/server/src/gifts/create-gifts.ts';
 import { credit } from '../../../packages/server/src/ledger/ledger.ts';
 import { type Headers, newCode, Owner } from '../../support/app.ts';
@@ -28,6 +29,7 @@ export interface RefusalSetup {
   readonly thrifty: Thrifty;
   /** A wallet whose deployment was reverted. */
   readonly failed: { readonly owner: Owner; readonly hash: string };
+  readonly db: Database;
   stop(): Promise<void>;
 }
 
@@ -75,6 +77,7 @@ export async function prepareRefusals(): Promise<RefusalSetup> {
       strandedPurchase: await strandedPurchase(service),
       thrifty: await thriftyOrganization(service),
       failed: await failedWallet(data),
+      db: service.db,
       stop: () => service.stop(),
     };
   } catch (error) {
