@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
-import { EMPTY_BALANCE, MAX_OPEN_RELAYS, nextNonces, storeBalance, takeNonce } from './accounts.ts';
+import { EMPTY_BALANCE, MAX_OPEN_RELAYS, nextNonces, storeBalance, takeNonces } from './accounts.ts';
 import { syncNextNonce } from './unknown-nonces.ts';
 
 const CHAIN = 0x1n;
@@ -32,7 +32,7 @@ async function open(account: string, nonce: bigint) {
     values (gen_random_uuid(), 'development', '0x1', 'calls', gen_random_uuid(), '0x1', '0x1', now(), ${account}, ${nonce}, '{}')`);
 }
 
-const take = () => db.tx((tx) => takeNonce(tx, CHAIN, [A, B], 1n));
+const take = () => db.tx((tx) => takeNonces(tx, CHAIN, [A, B], 1n));
 
 describe('nonces', () => {
   it('are given out one after the other, from the account with the least under way', async () => {
@@ -58,7 +58,7 @@ describe('nonces', () => {
     const taken: string[] = [];
     const hold = (until: Promise<void>, done: () => void) =>
       db.tx(async (tx) => {
-        const nonce = await takeNonce(tx, CHAIN, [A, B], 1n);
+        const nonce = await takeNonces(tx, CHAIN, [A, B], 1n);
         taken.push(`${nonce?.account} ${nonce?.nonce}`);
         done();
         await until;
@@ -91,7 +91,7 @@ describe('nonces', () => {
     await syncNextNonce(db, CHAIN, A, 5n);
     await expect(
       db.tx(async (tx) => {
-        await takeNonce(tx, CHAIN, [A], 1n);
+        await takeNonces(tx, CHAIN, [A], 1n);
         throw new Error('no');
       }),
     ).rejects.toThrow('no');

@@ -35,12 +35,13 @@ export async function nextNonces(
 
 const enoughFor = (maxFee: bigint): bigint => (maxFee > EMPTY_BALANCE ? maxFee : EMPTY_BALANCE);
 
-/** Takes the next nonce of the least busy account and locks the account. Undefined when all are busy or short of STRK. */
-export async function takeNonce(
+/** Takes the next nonces of the least busy account and locks it; answers the first. Undefined when all are busy or short of STRK. */
+export async function takeNonces(
   tx: Db,
   chainId: bigint,
   accounts: readonly string[],
   maxFee: bigint,
+  count = 1,
 ): Promise<TakenNonce | undefined> {
   const takeOf = (whenLocked: Sql) =>
     tx.one<TakenNonce>(sql`
@@ -51,13 +52,13 @@ export async function takeNonce(
            select own.next_nonce - coalesce(min(nonce), own.next_nonce) as count from relays
             where chain_id = own.chain_id and account = own.address and state in ('STORED', 'SENT') and looked_at is null) as open
          where own.chain_id = ${toHex(chainId)} and own.address = any (${accounts}) and own.next_nonce is not null
-           and open.count < ${MAX_OPEN_RELAYS}::bigint and coalesce(own.balance >= ${enoughFor(maxFee)}::numeric, true)
+           and open.count + ${count}::bigint <= ${MAX_OPEN_RELAYS}::bigint and coalesce(own.balance >= ${enoughFor(maxFee)}::numeric, true)
          order by open.count, own.next_nonce
          limit 1
            for update of own ${whenLocked})
-      update relayer_accounts as own set next_nonce = own.next_nonce + 1
+      update relayer_accounts as own set next_nonce = own.next_nonce + ${count}::bigint
         from chosen where own.chain_id = chosen.chain_id and own.address = chosen.address
-      returning own.address as account, own.next_nonce - 1 as nonce`);
+      returning own.address as account, own.next_nonce - ${count}::bigint as nonce`);
   return (await takeOf(sql`skip locked`)) ?? takeOf(sql``);
 }
 

@@ -57,37 +57,58 @@ const limitsOf = (
       on organization_id = ${organizationId} and environment = ${environment}`;
 
 /** Or throws `sponsorship_limit_reached`. Runs before any other lock: a nonce must not wait for one tenant's budget. */
-export async function reserveBudget(tx: Db, defaults: SponsorLimits, budget: Budget): Promise<void> {
-  const { organizationId, environment, externalUserId, kind, fri, at } = budget;
-  const [day, wallets] = [dayOf(at), kind === 'wallet' ? 1 : 0];
-  // The environment's row is locked before the user's, here and in correctBudget.
-  const row = await tx.one<{ ofEnvironment: boolean; ofUser: boolean }>(sql`
-    with allowed as materialized (${limitsOf(budget, defaults)}), environment_day as (
+export function reserveBudget(tx: Db, defaults: SponsorLimits, budget: Budget): Promise<void> {
+  return reserveBudgets(tx, defaults, [budget]);
+}
+
+/** All or none, of one environment and day. */
+export async function reserveBudgets(tx: Db, defaults: SponsorLimits, budgets: readonly Budget[]): Promise<void> {
+  const [budget] = budgets;
+  if (!budget) return;
+  const { organizationId, environment, at } = budget;
+  const users = budgets.map(({ externalUserId }) => externalUserId);
+  const fris = budgets.map(({ fri }) => String(fri));
+  const wallets = budgets.map(({ kind }) => (kind === 'wallet' ? 1 : 0));
+  // The environment's row is locked before those of users, here and in correctBudgets.
+  const row = await tx.one<{ ofEnvironment: boolean; ofUsers: boolean }>(sql`
+    with allowed as materialized (${limitsOf(budget, defaults)}), wanted as materialized (
+      select external_user_id, sum(fri) as fri, count(*)::integer as transactions, sum(wallets)::integer as wallets
+        from unnest(${users}::text[], ${fris}::numeric[], ${wallets}::integer[]) as each (external_user_id, fri, wallets)
+       group by external_user_id
+    ), environment_day as (
       insert into sponsored_days as known (organization_id, environment, day, fri, transactions, wallets)
-      select ${organizationId}, ${environment}, ${day}::date, ${fri}::numeric, 1, ${wallets}::integer from allowed
-       where ${fri}::numeric <= coalesce(daily_fri, ${fri}::numeric)
+      select ${organizationId}, ${environment}, ${dayOf(at)}::date, total.fri, total.transactions, total.wallets
+        from allowed, (
+          select sum(fri) as fri, sum(transactions)::integer as transactions, sum(wallets)::integer as wallets from wanted
+        ) as total
+       where total.fri <= coalesce(daily_fri, total.fri)
       on conflict (organization_id, environment, day) do update
-        set fri = known.fri + excluded.fri, transactions = known.transactions + 1, wallets = known.wallets + excluded.wallets
+        set fri = known.fri + excluded.fri, transactions = known.transactions + excluded.transactions,
+            wallets = known.wallets + excluded.wallets
         where known.fri + excluded.fri <= coalesce((select daily_fri from allowed), known.fri + excluded.fri)
       returning day
     ), user_day as (
       insert into sponsored_user_days as known (organization_id, environment, external_user_id, day, fri, transactions, wallets)
-      select ${organizationId}, ${environment}, ${externalUserId}, day, ${fri}::numeric, 1, ${wallets}::integer
-        from environment_day, allowed
-       where ${fri}::numeric <= coalesce(user_daily_fri, ${fri}::numeric)
-         and 1 <= coalesce(user_daily_transactions, 1)
-         and ${wallets}::integer <= coalesce(user_daily_wallets, ${wallets}::integer)
+      select ${organizationId}, ${environment}, external_user_id, day, fri, transactions, wallets
+        from environment_day, allowed, wanted
+       where fri <= coalesce(user_daily_fri, fri) and transactions <= coalesce(user_daily_transactions, transactions)
+         and wallets <= coalesce(user_daily_wallets, wallets)
+       order by external_user_id
       on conflict (organization_id, environment, day, external_user_id) do update
-        set fri = known.fri + excluded.fri, transactions = known.transactions + 1, wallets = known.wallets + excluded.wallets
+        set fri = known.fri + excluded.fri, transactions = known.transactions + excluded.transactions,
+            wallets = known.wallets + excluded.wallets
         where known.fri + excluded.fri <= coalesce((select user_daily_fri from allowed), known.fri + excluded.fri)
-          and known.transactions < coalesce((select user_daily_transactions from allowed), known.transactions + 1)
+          and known.transactions + excluded.transactions
+              <= coalesce((select user_daily_transactions from allowed), known.transactions + excluded.transactions)
           and (excluded.wallets = 0
-               or known.wallets < coalesce((select user_daily_wallets from allowed), known.wallets + 1))
+               or known.wallets + excluded.wallets
+                  <= coalesce((select user_daily_wallets from allowed), known.wallets + excluded.wallets))
           and (known.slowed_until is null or known.slowed_until <= ${at})
-      returning day
+      returning external_user_id
     )
-    select exists (select from environment_day) as "ofEnvironment", exists (select from user_day) as "ofUser"`);
-  if (row?.ofUser) return;
+    select exists (select from environment_day) as "ofEnvironment",
+           (select count(*) from user_day) = (select count(*) from wanted) as "ofUsers"`);
+  if (row?.ofEnvironment && row.ofUsers) return;
   throw (
     (await findReachedLimit(tx, defaults, budget)) ??
     reached(row?.ofEnvironment ? 'userDailyStrk' : 'dailyStrk', 'Too much is under way.', resetOf(at))
@@ -170,41 +191,64 @@ export interface Cost {
 }
 
 /** The relay is locked. Repeating it, also with another cost after a reorganisation, leaves the budgets exact. */
-export async function correctBudget(
-  tx: Db,
-  relayId: string,
-  { fri, counts, reverted, paysPool = false }: Cost,
-): Promise<void> {
-  const cost = sql`(${fri}::numeric + case when ${paysPool}::boolean then pool_fee else 0 end)`;
+export function correctBudget(tx: Db, relayId: string, cost: Cost): Promise<void> {
+  return correctBudgets(tx, new Map([[relayId, cost]]));
+}
+
+/** Of one environment, whose row is locked before those of users. */
+export async function correctBudgets(tx: Db, costs: ReadonlyMap<string, Cost>): Promise<void> {
+  if (costs.size === 0) return;
+  const all = [...costs].map(([id, { fri, counts, reverted, paysPool = false }]) => ({
+    id,
+    fri: String(fri),
+    transactions: Number(counts),
+    reverted,
+    pays_pool: paysPool,
+  }));
   await tx.run(sql`
-    with before as materialized (
-      select organization_id, environment, external_user_id, budget_day, ${cost} - budget_fri as fri,
-             ${Number(counts)}::integer - budget_transactions as transactions,
-             case kind when 'wallet' then ${Number(counts)}::integer - budget_transactions else 0 end as wallets,
-             ${reverted}::boolean::integer - reverted::integer as reverts
-        from relays where id = ${relayId} and budget_day is not null
+    with changed as materialized (
+      select relays.id, organization_id, environment, external_user_id, budget_day, cost.transactions, cost.reverted,
+             cost.fri + case when cost.pays_pool then pool_fee else 0 end as fri,
+             budget_fri as fri_before, budget_transactions as transactions_before, relays.reverted as reverted_before,
+             kind = 'wallet' as is_wallet
+        from relays
+        join jsonb_to_recordset(${JSON.stringify(all)}::jsonb) as cost (
+               id text, fri numeric, transactions integer, reverted boolean, pays_pool boolean)
+          on cost.id = relays.id
+       where budget_day is not null
     ), relay as (
-      update relays set budget_fri = ${cost}, budget_transactions = ${Number(counts)}::integer, reverted = ${reverted}
-       where id = ${relayId} and budget_day is not null
+      update relays set budget_fri = changed.fri, budget_transactions = changed.transactions, reverted = changed.reverted
+        from changed where relays.id = changed.id
+    ), change as materialized (
+      select organization_id, environment, external_user_id, budget_day, sum(fri - fri_before) as fri,
+             sum(transactions - transactions_before)::integer as transactions,
+             sum(case when is_wallet then transactions - transactions_before else 0 end)::integer as wallets,
+             sum(reverted::integer - reverted_before::integer)::integer as reverts
+        from changed group by organization_id, environment, external_user_id, budget_day
     ), environment_day as (
       update sponsored_days as known
-         set fri = known.fri + before.fri, transactions = known.transactions + before.transactions,
-             wallets = known.wallets + before.wallets
-        from before
-       where known.organization_id = before.organization_id and known.environment = before.environment
-         and known.day = before.budget_day
-      returning before.*
+         set fri = known.fri + total.fri, transactions = known.transactions + total.transactions,
+             wallets = known.wallets + total.wallets
+        from (
+          select organization_id, environment, budget_day, sum(fri) as fri, sum(transactions)::integer as transactions,
+                 sum(wallets)::integer as wallets
+            from change group by organization_id, environment, budget_day) as total
+       where known.organization_id = total.organization_id and known.environment = total.environment
+         and known.day = total.budget_day
+      returning known.organization_id, known.environment, known.day
     )
     update sponsored_user_days as known
        set fri = known.fri + change.fri, transactions = known.transactions + change.transactions,
            wallets = known.wallets + change.wallets, reverts = known.reverts + change.reverts,
            slowed_until = case
-             when change.reverts > 0 and known.reverts + 1 >= ${MANY_REVERTS}::integer
+             when change.reverts > 0 and known.reverts + change.reverts >= ${MANY_REVERTS}::integer
              then now() + interval '1 minute' * least(${LONGEST_SLOWDOWN_MINUTES}::integer,
-               ${FIRST_SLOWDOWN_MINUTES}::integer * 2 ^ least(known.reverts + 1 - ${MANY_REVERTS}::integer, 10))
+               ${FIRST_SLOWDOWN_MINUTES}::integer
+                 * 2 ^ least(known.reverts + change.reverts - ${MANY_REVERTS}::integer, 10))
              else known.slowed_until end
-      from environment_day as change
-     where known.organization_id = change.organization_id and known.environment = change.environment
+      from environment_day join change using (organization_id, environment)
+     where change.budget_day = environment_day.day
+       and known.organization_id = change.organization_id and known.environment = change.environment
        and known.day = change.budget_day and known.external_user_id = change.external_user_id`);
 }
 

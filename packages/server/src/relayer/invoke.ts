@@ -10,7 +10,7 @@ import {
   TRANSACTION_VERSION,
   UDC_ADDRESS,
 } from '@svc/starknet';
-import type { Db } from '@svc/store';
+import { type Db, isDatabaseUnavailable, TenantBusyError } from '@svc/store';
 import { ChainUnavailableError } from '../chains/node-fetch.ts';
 import {
   type Estimate,
@@ -25,10 +25,10 @@ import {
 import type { Crypto } from '../crypto/crypto.ts';
 import { enqueue } from '../jobs/job.ts';
 import { newId } from '../util/ids.ts';
-import { canPay, type RelayerDeps, type RelayerKey, signingKeyOf, takeNonce } from './accounts.ts';
-import { dayOf, NO_LIMITS, reserveBudget } from './budget.ts';
+import { canPay, type RelayerDeps, type RelayerKey, signingKeyOf, takeNonces } from './accounts.ts';
+import { type Budget, dayOf, NO_LIMITS, reserveBudgets } from './budget.ts';
 import type { RelayKind, SponsoredUser, Sponsorship, StoreWithRelay } from './relay.ts';
-import { type BudgetShare, insertRelay, relayWorkerJob } from './relay-store.ts';
+import { type BudgetShare, insertRelays, type NewRelay, relayWorkerJob } from './relay-store.ts';
 
 export interface Transaction {
   readonly chainId: bigint;
@@ -232,6 +232,7 @@ export interface RelayOrder {
   readonly fee: Fee;
   readonly poolFri?: bigint | undefined;
   readonly user?: SponsoredUser | undefined;
+  readonly traceparent?: string | undefined;
 }
 
 type StoreDeps = Pick<RelayerDeps, 'db' | 'crypto' | 'now' | 'sponsorLimits'>;
@@ -245,8 +246,17 @@ export interface CreatedRelay {
 /** If this process dies before it sends, the worker sends after this delay. */
 const SEND_AFTER_CRASH_MS = 3_000;
 
+/** Constraints and deadlocks. */
+const ROW_CONFLICT = /^(23|40)/;
+
 class DuplicateRelayError extends Error {
   override readonly name = 'DuplicateRelayError';
+}
+
+/** What a request wants to be stored, and the rows of its own that are stored with it. */
+export interface RelayToStore {
+  readonly order: RelayOrder;
+  readonly store: StoreWithRelay;
 }
 
 /** Assigns a nonce, signs and stores in one transaction, before anything is sent. Undefined when a duplicate was stored first. */
@@ -256,57 +266,111 @@ export async function createRelay(
   store: StoreWithRelay,
 ): Promise<CreatedRelay | undefined> {
   try {
-    return await deps.db.tx((tx) => storeRelay(tx, deps, order, store));
+    return (await deps.db.tx((tx) => storeRelays(tx, deps, [{ order, store }])))[0];
   } catch (error) {
     if (error instanceof DuplicateRelayError) return undefined;
     throw error;
   }
 }
 
-async function storeRelay(tx: Db, deps: StoreDeps, order: RelayOrder, store: StoreWithRelay): Promise<CreatedRelay> {
-  const { environment, chainId, keys, calls } = order;
+/** Of one organisation and environment, in one transaction. Where one of them is refused, each is stored alone. */
+export async function createRelays(
+  deps: StoreDeps,
+  relays: readonly RelayToStore[],
+): Promise<PromiseSettledResult<CreatedRelay | undefined>[]> {
+  if (relays.length > 1) {
+    try {
+      const created = await deps.db.tx((tx) => storeRelays(tx, deps, relays));
+      return created.map((value) => ({ status: 'fulfilled', value }));
+    } catch (error) {
+      if (!isAboutOne(error)) throw error;
+    }
+  }
+  const results: PromiseSettledResult<CreatedRelay | undefined>[] = [];
+  for (const { order, store } of relays) {
+    results.push(...(await Promise.allSettled([createRelay(deps, order, store)])));
+  }
+  return results;
+}
+
+/** Others can be stored without it. Where the database is slow or gone, each would wait as long again. */
+function isAboutOne(error: unknown): boolean {
+  if (error instanceof ApiError) return true;
+  if (error instanceof TenantBusyError || isDatabaseUnavailable(error)) return false;
+  return error instanceof Error && (!('code' in error) || ROW_CONFLICT.test(String(error.code)));
+}
+
+async function storeRelays(tx: Db, deps: StoreDeps, relays: readonly RelayToStore[]): Promise<CreatedRelay[]> {
+  const [first] = relays;
+  if (!first) return [];
+  const { environment, chainId, keys } = first.order;
   const now = deps.now?.() ?? Date.now();
   const accounts = keys.map(({ address }) => padAddress(address));
-  const { poolFri = 0n } = order;
-  const maxFee = maxFeeOf(order.fee) + poolFri;
+  const costs = relays.map(({ order }) => maxFeeOf(order.fee) + (order.poolFri ?? 0n));
+  const maxFee = costs.reduce((sum, cost) => sum + cost, 0n);
   const at = new Date(now);
   // Sent together and run in this order: no account waits for a tenant's budget.
-  const [budget, taken] = await Promise.all([
-    reserve(tx, deps, order, maxFee, at),
-    takeNonce(tx, chainId, accounts, maxFee),
+  const [shares, taken] = await Promise.all([
+    reserve(tx, deps, relays, costs, at),
+    takeNonces(tx, chainId, accounts, maxFee, relays.length),
   ]);
   const key = taken && keys.find(({ address }) => padAddress(address) === taken.account);
   if (!key) throw (await canPay(tx, chainId, accounts, maxFee)) ? accountsBusy() : insufficientStrk();
-  const transaction = { chainId, sender: key.address, nonce: taken.nonce, calls };
-  const signed = await signTransaction(deps.crypto, key, transaction, order.fee);
-  const id = newId('rly');
-  const { kind, purpose, messageHash, wallet, notAfter, user } = order;
-  const about = { id, environment, chainId, kind, purpose, messageHash, wallet, notAfter, user, budget, poolFri };
-  const place = { account: taken.account, nonce: taken.nonce, calls, attempt: 'FIRST', signed } as const;
+  const created = await Promise.all(
+    relays.map(async ({ order }, index) => {
+      const transaction = { chainId, sender: key.address, nonce: taken.nonce + BigInt(index), calls: order.calls };
+      const signed = await signTransaction(deps.crypto, key, transaction, order.fee);
+      return { id: newId('rly'), account: taken.account, signed };
+    }),
+  );
+  const rows = created.map(({ id, account, signed }, index): NewRelay => {
+    const { order } = relays[index] as RelayToStore;
+    const nonce = taken.nonce + BigInt(index);
+    return { ...order, id, account, nonce, attempt: 'FIRST', signed, budget: shares[index] };
+  });
   const runAt = new Date(now + SEND_AFTER_CRASH_MS);
   const steps = await Promise.allSettled([
-    insertRelay(tx, { ...about, ...place }),
-    store(tx, { id, hash: signed.hash }),
+    insertRelays(tx, rows),
+    storeRowsOf(tx, relays, created),
     enqueue(tx, relayWorkerJob(environment, chainId, taken.account, { runAt, isSent: true })),
   ]);
   const [inserted] = steps;
-  if (inserted.status === 'fulfilled' && inserted.value === undefined) throw new DuplicateRelayError();
+  if (inserted.status === 'fulfilled' && inserted.value.length < relays.length) throw new DuplicateRelayError();
   for (const step of steps) if (step.status === 'rejected') throw step.reason;
-  return { id, account: taken.account, signed };
+  return created;
 }
 
+/** In order, because one may lock what the next one looks for; those of calls are rows of their own, and are sent together. */
+async function storeRowsOf(tx: Db, relays: readonly RelayToStore[], created: readonly CreatedRelay[]): Promise<void> {
+  const storing = relays.map(({ order, store }, index) => {
+    const { id, signed } = created[index] as CreatedRelay;
+    return { order, run: () => store(tx, { id, hash: signed.hash }) };
+  });
+  await Promise.all(storing.map(({ order, run }) => (order.kind === 'calls' ? run() : undefined)));
+  for (const { order, run } of storing) if (order.kind !== 'calls') await run();
+}
+
+/** Undefined for those that count on no budget. */
 async function reserve(
   tx: Db,
   { sponsorLimits }: StoreDeps,
-  { environment, kind, user }: RelayOrder,
-  fri: bigint,
+  relays: readonly RelayToStore[],
+  costs: readonly bigint[],
   at: Date,
-): Promise<BudgetShare | undefined> {
-  const { organizationId, externalUserId } = user ?? {};
-  if (organizationId === undefined || externalUserId === undefined) return undefined;
-  const budget = { organizationId, externalUserId, environment, kind, fri, at };
-  await reserveBudget(tx, sponsorLimits?.(environment) ?? NO_LIMITS, budget);
-  return { day: dayOf(at), fri };
+): Promise<(BudgetShare | undefined)[]> {
+  const budgets = relays.map(({ order: { environment, kind, user } }, index): Budget | undefined => {
+    const { organizationId, externalUserId } = user ?? {};
+    if (organizationId === undefined || externalUserId === undefined) return undefined;
+    return { organizationId, externalUserId, environment, kind, fri: costs[index] ?? 0n, at };
+  });
+  const [first] = relays;
+  const limits = (first && sponsorLimits?.(first.order.environment)) ?? NO_LIMITS;
+  await reserveBudgets(
+    tx,
+    limits,
+    budgets.filter((budget) => budget !== undefined),
+  );
+  return budgets.map((budget) => budget && { day: dayOf(at), fri: budget.fri });
 }
 
 export function accountsBusy(): ApiError {

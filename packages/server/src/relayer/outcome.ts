@@ -3,9 +3,9 @@ import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Block, Receipt } from '../chains/starknet/chain.ts';
 import { storableText } from '../util/text.ts';
-import { correctBudget } from './budget.ts';
-import { executesForOthers, isOpen, type Relay, type RelayKind } from './relay.ts';
-import { changeState, lockState, traceRelay } from './relay-store.ts';
+import { type Cost, correctBudgets } from './budget.ts';
+import { executesForOthers, isOpen, nextStates, type Relay, type RelayKind, type RelayState } from './relay.ts';
+import { lockStates, traceRelay } from './relay-store.ts';
 
 export interface RelayOutcome {
   readonly relayId: string;
@@ -36,8 +36,15 @@ type EndedRelay = Pick<Relay, 'id' | 'environment' | 'kind' | 'wallet'>;
 
 /**
  * Without `included` another transaction consumed the relay's nonce. `own` is what our account paid for, null for nothing: a third
- * party may have executed the relay. False when the relay has ended already.
+ * party may have executed the relay.
  */
+export interface Ending {
+  readonly relay: EndedRelay;
+  readonly included: Included | undefined;
+  readonly own: Included | null | undefined;
+}
+
+/** False when the relay has ended already. */
 export function recordOutcome(
   db: Db,
   outcomes: OutcomeHandlers,
@@ -56,28 +63,82 @@ export async function storeOutcome(
   included: Included | undefined,
   own: Included | null | undefined = included,
 ): Promise<boolean> {
-  const outcome = outcomeOf(relay, included);
-  const block = included && {
-    number: included.block.number,
-    hash: toHex(included.block.hash),
-  };
+  return (await storeOutcomes(tx, outcomes, [{ relay, included, own }])) === 1;
+}
+
+/** Of one budget. Answers how many had not ended yet. */
+export async function storeOutcomes(tx: Db, outcomes: OutcomeHandlers, endings: readonly Ending[]): Promise<number> {
+  const states = await lockStates(
+    tx,
+    endings.map(({ relay }) => relay.id),
+  );
+  const open = endings.filter(({ relay }) => isOpen(stateOf(states, relay.id)));
+  const ended = open.map(({ relay, included, own }) => ({ relay, own, included, outcome: outcomeOf(relay, included) }));
+  // Sent together and run in this order: budgets before the rows of the handlers, as where a relay is stored.
+  const steps = await Promise.allSettled([
+    endRelays(
+      tx,
+      ended.map(({ included, own, outcome }) => ({ ...outcome, block: included?.block, fee: own?.receipt.fee ?? 0n })),
+    ),
+    correctBudgets(
+      tx,
+      new Map(ended.flatMap((each) => (executesForOthers(each.relay.kind) ? [[each.relay.id, costOf(each)]] : []))),
+    ),
+    ...ended.map(async ({ relay: { kind }, outcome }) => {
+      if (kind !== 'gap') await outcomes[kind](tx, { ...outcome, kind });
+    }),
+  ]);
+  for (const step of steps) if (step.status === 'rejected') throw step.reason;
+  return ended.length;
+}
+
+export interface EndOfRelay {
+  readonly relayId: string;
+  readonly result: RelayState;
+  readonly hash: bigint | undefined;
+  readonly revertReason: string | undefined;
+  readonly block: Pick<Block, 'number' | 'hash'> | undefined;
+  readonly fee: bigint;
+}
+
+/** They are locked. */
+export async function endRelays(tx: Db, ends: readonly EndOfRelay[]): Promise<void> {
+  if (ends.length === 0) return;
+  const rows = ends.map(({ relayId, result, hash, revertReason, block, fee }) => ({
+    id: relayId,
+    state: result,
+    before: statesBefore(result),
+    hash: hash === undefined ? undefined : toHex(hash),
+    block_number: block?.number,
+    block_hash: block && toHex(block.hash),
+    revert_reason: revertReason,
+    fee: String(fee),
+  }));
+  await tx.run(sql`
+    update relays
+       set state = ended.state, hash = coalesce(ended.hash, relays.hash), block_number = ended.block_number,
+           block_hash = ended.block_hash, revert_reason = ended.revert_reason, fee = ended.fee, first_since = null,
+           missing_since = null, refused_since = null, looked_at = null, outcome_failures = 0, updated_at = now()
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as ended (
+             id text, state text, before text[], hash text, block_number bigint, block_hash text, revert_reason text, fee numeric)
+     where relays.id = ended.id and relays.state = any (ended.before)`);
+}
+
+const statesBefore = (to: RelayState): string[] =>
+  Object.entries(nextStates).flatMap(([from, next]) => (next.includes(to) ? [from] : []));
+
+function stateOf(states: ReadonlyMap<string, RelayState>, id: string): RelayState {
+  const state = states.get(id);
+  if (!state) throw new Error(`There is no relay ${id}.`);
+  return state;
+}
+
+function costOf({ own, outcome }: Pick<Ending, 'own'> & { readonly outcome: Pick<RelayOutcome, 'result'> }): Cost {
   const fri = own?.receipt.fee ?? 0n;
-  const reverted = own?.filler === false && own.receipt.status === 'REVERTED';
-  const paysPool = own?.filler === false && own.receipt.status !== 'REVERTED';
-  const from = await lockState(tx, relay.id);
-  if (!isOpen(from)) return false;
-  const set = sql`hash = coalesce(${outcome.hash === undefined ? null : toHex(outcome.hash)}, hash),
-    block_number = ${block?.number ?? null}, block_hash = ${block?.hash ?? null},
-    revert_reason = ${outcome.revertReason ?? null}, fee = ${fri}::numeric, first_since = null, missing_since = null,
-    refused_since = null, looked_at = null, outcome_failures = 0`;
-  await changeState(tx, relay.id, { from, to: outcome.result, set });
-  // Before the rows of the handlers, as where a relay is stored.
-  if (executesForOthers(relay.kind)) {
-    const counts = outcome.result !== 'VOIDED' || fri > 0n;
-    await correctBudget(tx, relay.id, { fri, counts, reverted, paysPool });
-  }
-  if (relay.kind !== 'gap') await outcomes[relay.kind](tx, { ...outcome, kind: relay.kind });
-  return true;
+  const isOurs = own?.filler === false;
+  const reverted = isOurs && own.receipt.status === 'REVERTED';
+  const paysPool = isOurs && own.receipt.status !== 'REVERTED';
+  return { fri, counts: outcome.result !== 'VOIDED' || fri > 0n, reverted, paysPool };
 }
 
 function outcomeOf(relay: EndedRelay, included: Included | undefined): Omit<RelayOutcome, 'kind'> {

@@ -2,11 +2,13 @@ import { sql } from '@svc/store';
 import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
+import { endRelays } from './outcome.ts';
 import { nextStates, type RelayState } from './relay.ts';
-import { changeState, lockState } from './relay-store.ts';
+import { lockState, markSent, reopen } from './relay-store.ts';
 
 const states = Object.keys(nextStates) as RelayState[];
-const pairs = states.flatMap((from) => states.map((to) => [from, to] as const));
+const ended = states.filter((state) => nextStates.STORED.includes(state) && state !== 'SENT');
+const pairs = states.flatMap((from) => ended.map((to) => [from, to] as const));
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -22,37 +24,41 @@ async function relayIn(state: RelayState): Promise<string> {
   return row?.id ?? '';
 }
 
-const allowed = new Set([
-  'STORED SENT',
-  'STORED SUCCEEDED',
-  'STORED REVERTED',
-  'STORED VOIDED',
-  'SENT SUCCEEDED',
-  'SENT REVERTED',
-  'SENT VOIDED',
-  'SUCCEEDED SENT',
-  'REVERTED SENT',
-  'VOIDED SENT',
-]);
+const isOpen = (state: RelayState) => state === 'STORED' || state === 'SENT';
+const nothing = { hash: undefined, revertReason: undefined, block: undefined, fee: 0n };
 
 describe('the states of a relay', () => {
-  it.each(pairs)('from %s to %s: only where a way leads', async (from, to) => {
+  it.each(pairs)('from %s to %s: an end only of what is open', async (from, result) => {
     const { db } = database;
-    const id = await relayIn(from);
-    const may = allowed.has(`${from} ${to}`);
-    expect(await db.tx((tx) => changeState(tx, id, { from, to }))).toBe(may);
-    expect(await db.tx((tx) => lockState(tx, id))).toBe(may ? to : from);
+    const relayId = await relayIn(from);
+    await db.tx((tx) => endRelays(tx, [{ relayId, result, ...nothing }]));
+    expect(await db.tx((tx) => lockState(tx, relayId))).toBe(isOpen(from) ? result : from);
   });
 
-  it.each(pairs.filter(([from, to]) => allowed.has(`${from} ${to}`)))(
-    'the step from %s to %s is not taken by a relay that stands elsewhere',
-    async (from, to) => {
-      const { db } = database;
-      for (const other of states.filter((state) => state !== from)) {
-        const id = await relayIn(other);
-        expect(await db.tx((tx) => changeState(tx, id, { from, to }))).toBe(false);
-        expect(await db.tx((tx) => lockState(tx, id))).toBe(other);
-      }
-    },
-  );
+  it('end of several at once, of each its own way', async () => {
+    const { db } = database;
+    const ids = await Promise.all(states.map(relayIn));
+    const ends = ids.map((relayId, index) => ({
+      relayId,
+      result: ended[index % ended.length] ?? 'VOIDED',
+      ...nothing,
+    }));
+    await db.tx((tx) => endRelays(tx, ends));
+    const expected = states.map((state, index) => (isOpen(state) ? ends[index]?.result : state));
+    expect(await Promise.all(ids.map((id) => db.tx((tx) => lockState(tx, id))))).toEqual(expected);
+  });
+
+  it.each(states)('from %s: a node that takes it changes only what is stored', async (from) => {
+    const { db } = database;
+    const id = await relayIn(from);
+    await markSent(db, 1n, [{ id, hash: 1n }]);
+    expect(await db.tx((tx) => lockState(tx, id))).toBe(from === 'STORED' ? 'SENT' : from);
+  });
+
+  it.each(states)('from %s: a reorganisation opens only what has ended', async (from) => {
+    const { db } = database;
+    const id = await relayIn(from);
+    await db.tx((tx) => reopen(tx, 1n, sql`id = ${id}`));
+    expect(await db.tx((tx) => lockState(tx, id))).toBe(isOpen(from) ? from : 'SENT');
+  });
 });

@@ -11,7 +11,7 @@ import {
 import { enqueueMany, type NewJob } from '../jobs/job.ts';
 import { newId } from '../util/ids.ts';
 import { isTraced, traced, traceparent } from '../util/trace.ts';
-import { nextStates, type Relay, type Relayed, type RelayState, type SponsoredUser } from './relay.ts';
+import type { Relay, Relayed, RelayState, SponsoredUser } from './relay.ts';
 
 interface Row {
   readonly id: string;
@@ -98,6 +98,8 @@ export interface NewRelay {
   readonly user?: SponsoredUser | undefined;
   readonly budget?: BudgetShare | undefined;
   readonly poolFri?: bigint | undefined;
+  /** Of the request that it is for, where others are stored with it. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface BudgetShare {
@@ -110,27 +112,64 @@ export const budgetValues = (user: SponsoredUser | undefined, budget: BudgetShar
   ${user?.organizationId ?? null}, ${user?.externalUserId ?? null}, ${budget?.day ?? null}::date, ${budget?.fri ?? null}::numeric,
   ${budget ? 1 : null}::integer`;
 
-/** Looks before it inserts: the insertion would wait for an outcome of a duplicate, which may wait for this transaction. */
 export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | undefined> {
-  const { hash, transaction } = relay.signed;
-  const row = await tx.one<{ id: string }>(sql`
-    with relay as (
+  return (await insertRelays(tx, [relay]))[0];
+}
+
+/** Looks before it inserts: the insertion would wait for an outcome of a duplicate, which may wait for this transaction. */
+export async function insertRelays(tx: Db, relays: readonly NewRelay[]): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(sql`
+    with given as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(relays.map(rowOf))}::jsonb) as given (
+        id text, environment text, chain_id text, kind text, purpose text, message_hash text, wallet text,
+        not_after timestamptz, account text, nonce bigint, content jsonb, hash text, traceparent text, pool_fee numeric,
+        organization_id text, external_user_id text, budget_day date, budget_fri numeric, budget_transactions integer,
+        attempt text, transaction text)
+    ), relay as (
       insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
         hash, traceparent, pool_fee, ${budgetColumns})
-      select ${relay.id ?? newId('rly')}, ${relay.environment}, ${toHex(relay.chainId)}, ${relay.kind}, ${relay.purpose},
-        ${toHex(relay.messageHash)}, ${padAddress(relay.wallet)}, ${relay.notAfter}, ${relay.account}, ${relay.nonce},
-        ${JSON.stringify(writeCalls(relay.calls))}::jsonb, ${toHex(hash)}, ${traceparent() ?? null},
-        ${relay.poolFri ?? 0n}::numeric, ${budgetValues(relay.user, relay.budget)}
-       where not exists (select from relays where chain_id = ${toHex(relay.chainId)} and purpose = ${relay.purpose})
+      select id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
+        hash, traceparent, pool_fee, ${budgetColumns}
+        from given
+       where not exists (
+         select from relays as known where known.chain_id = given.chain_id and known.purpose = given.purpose)
+       order by nonce
       on conflict do nothing
-      returning id, chain_id, hash
+      returning id
     ), attempt as (
       insert into relay_attempts (chain_id, hash, relay_id, kind, transaction)
-      select chain_id, hash, id, ${relay.attempt}, ${JSON.stringify(transaction)} from relay
+      select given.chain_id, given.hash, given.id, given.attempt, given.transaction from given join relay using (id)
       on conflict (chain_id, hash) do nothing
     )
     select id from relay`);
-  return row?.id;
+  return rows.map(({ id }) => id);
+}
+
+function rowOf(relay: NewRelay): object {
+  const { user, budget, signed } = relay;
+  return {
+    id: relay.id ?? newId('rly'),
+    environment: relay.environment,
+    chain_id: toHex(relay.chainId),
+    kind: relay.kind,
+    purpose: relay.purpose,
+    message_hash: toHex(relay.messageHash),
+    wallet: padAddress(relay.wallet),
+    not_after: relay.notAfter,
+    account: relay.account,
+    nonce: String(relay.nonce),
+    content: writeCalls(relay.calls),
+    hash: toHex(signed.hash),
+    traceparent: relay.traceparent ?? traceparent(),
+    pool_fee: String(relay.poolFri ?? 0n),
+    organization_id: user?.organizationId,
+    external_user_id: user?.externalUserId,
+    budget_day: budget?.day,
+    budget_fri: budget && String(budget.fri),
+    budget_transactions: budget && 1,
+    attempt: relay.attempt,
+    transaction: JSON.stringify(signed.transaction),
+  };
 }
 
 /** `BUMP`: the same calls with a higher fee. `FILLER`: only consumes the nonce. */
@@ -214,16 +253,33 @@ export async function sendAttempt(
   relayId: string,
   signed: SignedInvoke,
 ): Promise<SendOutcome> {
-  const step = { name: 'relay send', hash: signed.hash };
-  const outcome = await traceRelay(db, relayId, step, () => chain.send(signed));
-  if (outcome.outcome === 'sent') {
-    await db.run(sql`
-      with taken as (
-        update relay_attempts set taken_at = now()
-         where chain_id = ${toHex(chain.chainId)} and hash = ${toHex(signed.hash)} and taken_at is null)
-      update relays set state = 'SENT', updated_at = now() where id = ${relayId} and state = 'STORED'`);
-  }
+  const outcome = await offerAttempt(db, chain, relayId, signed);
+  if (outcome.outcome === 'sent') await markSent(db, chain.chainId, [{ id: relayId, hash: signed.hash }]);
   return outcome;
+}
+
+/** To a node. What it took is marked next. */
+export function offerAttempt(
+  db: Db,
+  chain: StarknetChain,
+  relayId: string,
+  signed: SignedInvoke,
+): Promise<SendOutcome> {
+  return traceRelay(db, relayId, { name: 'relay send', hash: signed.hash }, () => chain.send(signed));
+}
+
+export async function markSent(
+  db: Db,
+  chainId: bigint,
+  relays: readonly { readonly id: string; readonly hash: bigint }[],
+): Promise<void> {
+  const [ids, hashes] = [relays.map(({ id }) => id), relays.map(({ hash }) => toHex(hash))];
+  await db.run(sql`
+    with taken as (
+      update relay_attempts set taken_at = now()
+       where chain_id = ${toHex(chainId)} and hash = any (${hashes}) and taken_at is null)
+    update relays set state = 'SENT', updated_at = now()
+     where id in (select id from relays where id = any (${ids}) and state = 'STORED' order by id for update)`);
 }
 
 export async function markMissing(db: Db, relayId: string): Promise<void> {
@@ -232,23 +288,16 @@ export async function markMissing(db: Db, relayId: string): Promise<void> {
 }
 
 export async function lockState(tx: Db, id: string): Promise<RelayState> {
-  const row = await tx.one<{ state: RelayState }>(sql`select state from relays where id = ${id} for update`);
-  if (!row) throw new Error(`There is no relay ${id}.`);
-  return row.state;
+  const state = (await lockStates(tx, [id])).get(id);
+  if (!state) throw new Error(`There is no relay ${id}.`);
+  return state;
 }
 
-export interface StateChange {
-  readonly from: RelayState;
-  readonly to: RelayState;
-  readonly set?: Sql;
-}
-
-export async function changeState(tx: Db, id: string, { from, to, set }: StateChange): Promise<boolean> {
-  if (!nextStates[from].includes(to)) return false;
-  const changed = await tx.run(sql`
-    update relays set state = ${to}, updated_at = now() ${set ? sql`, ${set}` : sql``}
-     where id = ${id} and state = ${from}`);
-  return changed === 1;
+/** In one order, so that two transactions do not wait for each other. */
+export async function lockStates(tx: Db, ids: readonly string[]): Promise<ReadonlyMap<string, RelayState>> {
+  const rows = await tx.rows<{ id: string; state: RelayState }>(sql`
+    select id, state from relays where id = any (${ids}) order by id for update`);
+  return new Map(rows.map(({ id, state }) => [id, state]));
 }
 
 export interface Reopened {

@@ -21,6 +21,19 @@ afterAll(() => relayers.stop());
 
 const doesSomeoneWait = async () => (await relayers.db.rows(sql`select from pg_locks where not granted`)).length > 0;
 
+/** No nonce is missing or given out twice. Answers how many accounts have any. */
+async function expectWholeNonces(): Promise<number> {
+  const rows = await relayers.db.rows<{ nonces: bigint[]; next: bigint; states: string[] }>(sql`
+    select array_agg(nonce order by nonce) as nonces, array_agg(distinct state) as states,
+           (select next_nonce from relayer_accounts where address = account) as next
+      from relays group by account`);
+  for (const { nonces, next, states } of rows) {
+    expect(states).toEqual(['SUCCEEDED']);
+    expect(nonces).toEqual(nonces.map((_, index) => next - BigInt(nonces.length - index)));
+  }
+  return rows.length;
+}
+
 describe('what an owner is asked to sign', () => {
   it('is open to any caller for exactly an hour that began a minute ago, with a random nonce', async () => {
     await relayers.begin();
@@ -159,6 +172,63 @@ describe('a sponsored execution', () => {
     await sponsor.sponsor(asked, nothing);
     await relayers.finish();
     expect(await relayers.balance(bob)).toBe(7n);
+  });
+
+  it('is stored in one transaction with others of its organisation that wait, each with its own nonce', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { chain } = relayers;
+    let estimated = 0;
+    const estimate: typeof chain.estimate = async (invoke) => {
+      const answer = await chain.estimate(invoke);
+      estimated += 1;
+      return answer;
+    };
+    const sponsor = relayers.sponsorWith({}, { estimate });
+    const gate = Promise.withResolvers<void>();
+    const transactions: unknown[] = [];
+    const relay = async (isGated: boolean) => {
+      const asked = await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]);
+      return sponsor.sponsor(asked, async (tx) => {
+        if (isGated) await gate.promise;
+        transactions.push(await tx.one(sql`select pg_current_xact_id()::text as number`));
+      });
+    };
+    const first = relay(true);
+    await vi.waitFor(() => expect(estimated).toBe(1), PATIENCE);
+    const others = Array.from({ length: 5 }, () => relay(false));
+    await vi.waitFor(() => expect(estimated).toBe(6), PATIENCE);
+    await new Promise((resolve) => setImmediate(resolve));
+    gate.resolve();
+    await Promise.all([first, ...others]);
+    expect(transactions).toHaveLength(6);
+    expect(new Set(transactions.map((number) => JSON.stringify(number))).size).toBe(2);
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(6n);
+    await expectWholeNonces();
+  });
+
+  it('leaves those that are stored with it alone when its own rows cannot be, and is not stored twice with itself', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const sponsor = relayers.sponsorWith({});
+    const all = await Promise.all(
+      Array.from({ length: 12 }, () => payer.prepared(sponsor, [transferCall('USDC', bob, 1n)])),
+    );
+    const stored = new Set<string>();
+    const answers = await Promise.allSettled(
+      [...all, ...all.slice(0, 3)].map((asked, index) =>
+        sponsor.sponsor(asked, async (_, { id }) => {
+          if (index === 7) throw new Error('not this one');
+          stored.add(id);
+        }),
+      ),
+    );
+    expect(answers.flatMap((answer, index) => (answer.status === 'rejected' ? [index] : []))).toEqual([7]);
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(Array(11).fill('SUCCEEDED'));
+    expect(await relayers.balance(bob)).toBe(11n);
+    for (const { id } of await relayers.db.rows<{ id: string }>(sql`select id from relays`))
+      expect(stored).toContain(id);
+    await expectWholeNonces();
   });
 
   it('waits only for those that run, while 500 of another organisation wait', async () => {
@@ -313,15 +383,7 @@ describe('a sponsored execution', () => {
     await Promise.all(all.map((asked, index) => (index % 2 ? sponsor : other).sponsor(asked, nothing)));
     await relayers.finish();
     expect(await relayers.balance(bob)).toBe(12n);
-    const rows = await relayers.db.rows<{ nonces: bigint[]; next: bigint; states: string[] }>(sql`
-      select array_agg(nonce order by nonce) as nonces, array_agg(distinct state) as states,
-             (select next_nonce from relayer_accounts where address = account) as next
-        from relays group by account`);
-    expect(rows).toHaveLength(3);
-    for (const { nonces, next, states } of rows) {
-      expect(states).toEqual(['SUCCEEDED']);
-      expect(nonces).toEqual(nonces.map((_, index) => next - BigInt(nonces.length - index)));
-    }
+    expect(await expectWholeNonces()).toBe(3);
   });
 
   it('is refused before anything is stored when too many requests wait for the node', async () => {

@@ -1,15 +1,18 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pauseFor } from 'node:timers/promises';
 import { ApiError, type Environment } from '@svc/protocol';
 import type { OutsideExecution } from '@svc/starknet';
-import { enqueue } from '../jobs/job.ts';
-import { createSemaphore, QueueFullError, type Semaphore } from '../util/semaphore.ts';
+import { enqueueMany } from '../jobs/job.ts';
+import { type Batcher, createBatcher, createSemaphore, QueueFullError, type Semaphore } from '../util/semaphore.ts';
+import { traceparent } from '../util/trace.ts';
 import { createAccountPool, type RelayerDeps, type RelayerKey } from './accounts.ts';
 import { findReachedLimit, NO_LIMITS } from './budget.ts';
 import {
   accountsBusy,
   type CreatedRelay,
-  createRelay,
+  createRelays,
   type RelayOrder,
+  type RelayToStore,
   relayedCalls,
   requireCalldataLimit,
   requireEstimate,
@@ -25,7 +28,7 @@ import {
   type Sponsorship,
   type StoreWithRelay,
 } from './relay.ts';
-import { awaitSubmitted, findRelayByPurpose, relayWorkerJob, sendAttempt } from './relay-store.ts';
+import { awaitSubmitted, findRelayByPurpose, markSent, offerAttempt, relayWorkerJob } from './relay-store.ts';
 
 export interface RelayerSponsorDeps extends RelayerDeps {
   readonly random?: () => bigint;
@@ -37,13 +40,20 @@ export interface RelayerSponsorDeps extends RelayerDeps {
 const MAX_AT_NODE = 16;
 /** Some seconds of work: a later request would be given up by its caller before its turn. Organisations take turns. */
 const MAX_QUEUED = 2_000;
+/** They share the locks, the trips to the database and the wait for its disk. */
+const MAX_TOGETHER = 32;
 const MAX_SECONDS = 8_640_000_000_000n;
 
 interface StageLimits {
   readonly estimate: Semaphore;
   /** One per account: each holds an account's row lock, and a database connection. */
-  readonly store: Semaphore;
+  readonly store: Batcher<RelayToStore, CreatedRelay | undefined>;
   readonly send: Semaphore;
+  readonly record: Batcher<SentRelay, void>;
+}
+
+interface SentRelay extends CreatedRelay {
+  readonly isSent: boolean;
 }
 
 type RelayRequest = Pick<RelayOrder, 'keys' | 'chainId' | 'purpose' | 'messageHash'> & {
@@ -126,8 +136,9 @@ class RelayerSponsor implements Sponsor {
       fee,
       user,
       poolFri: sponsorship.poolFee?.fri,
+      traceparent: traceparent(),
     };
-    return limits.store(() => createRelay(this.#deps, order, store), tenant).catch(asBusy);
+    return limits.store({ order, store: AsyncLocalStorage.bind(store) }, tenant).catch(asBusy);
   }
 
   /** Spares the node what a budget refuses anyway; the reservation decides. */
@@ -141,25 +152,46 @@ class RelayerSponsor implements Sponsor {
     if (refusal) throw refusal;
   }
 
-  async #send({ environment, user }: Sponsorship, { id, account, signed }: CreatedRelay): Promise<Relayed> {
+  async #send({ environment, user }: Sponsorship, relay: CreatedRelay): Promise<Relayed> {
     const { db, networks, pause = pauseFor } = this.#deps;
     const { chain } = networks.starknet(environment);
-    const { send } = this.#limitsOf(environment);
-    const sending = async () => (await sendAttempt(db, chain, id, signed)).outcome === 'sent';
+    const { send, record } = this.#limitsOf(environment);
+    const { id, signed } = relay;
+    const sending = async () => (await offerAttempt(db, chain, id, signed)).outcome === 'sent';
     const isSent = await send(sending, user.organizationId).catch((error: unknown) => {
       if (error instanceof QueueFullError) return false;
       throw error;
     });
-    await enqueue(db, relayWorkerJob(environment, chain.chainId, account, { isSent }));
+    await record({ ...relay, isSent }, user.organizationId);
     return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
+  }
+
+  /** Marks what a node took and wakes the worker, in one transaction. */
+  async #record(environment: Environment, relays: readonly SentRelay[]): Promise<void> {
+    const { db, networks } = this.#deps;
+    const { chainId } = networks.starknet(environment).chain;
+    const sent = relays.flatMap(({ id, signed, isSent }) => (isSent ? [{ id, hash: signed.hash }] : []));
+    const byAccount = Object.entries(Object.groupBy(relays, ({ account }) => account));
+    const jobs = byAccount.map(([account, own = []]) =>
+      relayWorkerJob(environment, chainId, account, { isSent: own.every(({ isSent }) => isSent) }),
+    );
+    await db.tx(async (tx) => {
+      await Promise.all([sent.length > 0 && markSent(tx, chainId, sent), enqueueMany(tx, jobs)]);
+    });
   }
 
   #limitsOf(environment: Environment): StageLimits {
     const { maxQueued = MAX_QUEUED } = this.#deps;
+    const atNode = { limit: MAX_AT_NODE, maxQueued };
+    const together = { limit: this.#requireKeys(environment).length, maxQueued, maxTogether: MAX_TOGETHER };
     const limits = this.#limits.get(environment) ?? {
-      estimate: createSemaphore({ limit: MAX_AT_NODE, maxQueued }),
-      store: createSemaphore({ limit: this.#requireKeys(environment).length, maxQueued }),
-      send: createSemaphore({ limit: MAX_AT_NODE, maxQueued }),
+      estimate: createSemaphore(atNode),
+      store: createBatcher(together, (relays) => createRelays(this.#deps, relays)),
+      send: createSemaphore(atNode),
+      record: createBatcher({ ...together, maxQueued: Number.POSITIVE_INFINITY }, async (relays) => {
+        await this.#record(environment, relays);
+        return relays.map(() => ({ status: 'fulfilled', value: undefined }));
+      }),
     };
     this.#limits.set(environment, limits);
     return limits;

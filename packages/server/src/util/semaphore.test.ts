@@ -1,5 +1,6 @@
+import { currentTenant, runAs } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { createSemaphore, QueueFullError } from './semaphore.ts';
+import { createBatcher, createSemaphore, QueueFullError } from './semaphore.ts';
 
 describe('a semaphore', () => {
   it('runs at most its limit at once, first in first out, also when one fails', async () => {
@@ -76,5 +77,97 @@ describe('a semaphore', () => {
     gate.resolve('done');
     expect(await Promise.all(waiting)).toEqual(['done', 'done', 'done']);
     expect(await take(async () => 'free again')).toBe('free again');
+  });
+});
+
+describe('a batcher', () => {
+  const limits = { limit: 2, maxQueued: 10, maxTogether: 3 };
+
+  function gated(changes: Partial<typeof limits> = {}) {
+    const batches: { readonly items: readonly string[]; readonly gate: PromiseWithResolvers<void> }[] = [];
+    const ask = createBatcher<string, string>({ ...limits, ...changes }, async (items) => {
+      const gate = Promise.withResolvers<void>();
+      batches.push({ items, gate });
+      await gate.promise;
+      return Promise.allSettled(
+        items.map(async (item) => (item.includes('bad') ? Promise.reject(new Error(item)) : `${item} done`)),
+      );
+    });
+    return { ask, batches, items: () => batches.map(({ items }) => items.join(' ')) };
+  }
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('works together on what a tenant asks for meanwhile, one batch of a tenant at a time', async () => {
+    const { ask, batches, items } = gated();
+    const all = ['a', 'b', 'c', 'd', 'e'].map((item) => ask(item, 'one'));
+    expect(items()).toEqual(['a']);
+    batches[0]?.gate.resolve();
+    await settled();
+    expect(items()).toEqual(['a', 'b c d']);
+    batches[1]?.gate.resolve();
+    await settled();
+    batches[2]?.gate.resolve();
+    expect(await Promise.all(all)).toEqual(['a done', 'b done', 'c done', 'd done', 'e done']);
+    expect(items()).toEqual(['a', 'b c d', 'e']);
+  });
+
+  it('serves tenants in turn, and passes over one that is being served', async () => {
+    const { ask, batches, items } = gated();
+    const all = ['a', 'b', 'c', 'd', 'e'].map((item) => ask(item, 'loud'));
+    all.push(ask('q', 'quiet'), ask('r', 'late'));
+    expect(items()).toEqual(['a', 'q']);
+    batches[1]?.gate.resolve();
+    await settled();
+    expect(items()).toEqual(['a', 'q', 'r']);
+    for (const { gate } of batches) gate.resolve();
+    await settled();
+    for (const { gate } of batches) gate.resolve();
+    await settled();
+    for (const { gate } of batches) gate.resolve();
+    await Promise.all(all);
+    expect(items()).toEqual(['a', 'q', 'r', 'b c d', 'e']);
+  });
+
+  it('answers each with its own result, and all with the error of their batch', async () => {
+    const { ask, batches } = gated();
+    const [first, bad, good] = [ask('a'), ask('bad'), ask('good')];
+    batches[0]?.gate.reject(new Error('batch lost'));
+    await expect(first).rejects.toThrow('batch lost');
+    await settled();
+    batches[1]?.gate.resolve();
+    await expect(bad).rejects.toThrow('bad');
+    expect(await good).toBe('good done');
+  });
+
+  it('with a full queue refuses the newest of the tenant that has the most in it, and none that need not wait', async () => {
+    const { ask, batches } = gated({ limit: 1, maxQueued: 2 });
+    const all = [ask('a', 'loud'), ask('b', 'loud'), ask('c', 'loud')];
+    const displaced = expect(all[2]).rejects.toThrow(QueueFullError);
+    await expect(ask('d', 'loud')).rejects.toThrow(QueueFullError);
+    const quiet = ask('q', 'quiet');
+    await displaced;
+    for (let place = 0; place < 3; place++) {
+      batches[place]?.gate.resolve();
+      await settled();
+    }
+    expect(await Promise.all([all[0], all[1], quiet])).toEqual(['a done', 'b done', 'q done']);
+    const alone = gated({ maxQueued: 0 });
+    const taken = alone.ask('a');
+    alone.batches[0]?.gate.resolve();
+    expect(await taken).toBe('a done');
+  });
+
+  it('works for the tenant that asked, whoever ended before', async () => {
+    const seen: unknown[] = [];
+    const gate = Promise.withResolvers<void>();
+    const ask = createBatcher<string, void>({ ...limits, limit: 1 }, async (items) => {
+      await gate.promise;
+      seen.push(currentTenant());
+      return items.map(() => ({ status: 'fulfilled', value: undefined }));
+    });
+    const all = ['one', 'other'].map((tenant) => runAs(tenant, () => ask(tenant)));
+    gate.resolve();
+    await Promise.all(all);
+    expect(seen).toEqual(['one', 'other']);
   });
 });

@@ -1,4 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { currentTenant } from '@svc/store';
+
+interface Some<T> {
+  readonly tenant: string | undefined;
+  readonly items: readonly T[];
+}
 
 /** First in, first out for each tenant; tenants take turns. What has no tenant counts as one. */
 export class TurnQueue<T> {
@@ -28,6 +34,18 @@ export class TurnQueue<T> {
     return item;
   }
 
+  /** Of the next tenant that is not passed over. */
+  shiftSome(max: number, isPassedOver: (tenant: string | undefined) => boolean): Some<T> | undefined {
+    const tenant = this.#items.keys().find((each) => !isPassedOver(each));
+    const own = this.#items.get(tenant);
+    if (!own || isPassedOver(tenant)) return undefined;
+    const items = own.splice(0, max);
+    this.#size -= items.length;
+    this.#items.delete(tenant);
+    if (own.length > 0) this.#items.set(tenant, own);
+    return { tenant, items };
+  }
+
   /** The last item of the tenant with the most, where this tenant has fewer even with one more. */
   displaceFor(tenant: string | undefined): T | undefined {
     let longest: T[] = [];
@@ -54,13 +72,8 @@ export class QueueFullError extends Error {
 export function createSemaphore({ limit, maxQueued }: SemaphoreLimits): Semaphore {
   const queue = new TurnQueue<PromiseWithResolvers<void>>();
   let running = 0;
-  const full = () => new QueueFullError(`${limit} tasks run and ${queue.size} wait already`);
   const wait = (tenant: string | undefined): Promise<void> => {
-    if (queue.size >= maxQueued) {
-      const displaced = queue.displaceFor(tenant);
-      if (!displaced) throw full();
-      displaced.reject(full());
-    }
+    makeRoom(queue, { limit, maxQueued }, tenant);
     const turn = Promise.withResolvers<void>();
     queue.push(tenant, turn);
     return turn.promise;
@@ -76,6 +89,72 @@ export function createSemaphore({ limit, maxQueued }: SemaphoreLimits): Semaphor
       if (next) next.resolve();
       else running -= 1;
     }
+  };
+}
+
+type Rejecting = Pick<PromiseWithResolvers<unknown>, 'reject'>;
+
+function makeRoom(
+  queue: TurnQueue<Rejecting>,
+  { limit, maxQueued }: SemaphoreLimits,
+  tenant: string | undefined,
+): void {
+  if (queue.size < maxQueued) return;
+  const full = new QueueFullError(`${limit} tasks run and ${queue.size} wait already`);
+  const displaced = queue.displaceFor(tenant);
+  if (!displaced) throw full;
+  displaced.reject(full);
+}
+
+export type Batcher<T, R> = (item: T, tenant?: string) => Promise<R>;
+
+export interface BatchLimits extends SemaphoreLimits {
+  readonly maxTogether: number;
+}
+
+/** Answers in the order of its items. */
+export type BatchWork<T, R> = (items: readonly T[]) => Promise<readonly PromiseSettledResult<R>[]>;
+
+/** What a tenant asks for while its last batch is worked on makes the next; tenants take turns. A full queue refuses as above. */
+export function createBatcher<T, R>(limits: BatchLimits, work: BatchWork<T, R>): Batcher<T, R> {
+  interface Entry extends PromiseWithResolvers<R> {
+    readonly item: T;
+    readonly inItsContext: <A>(task: () => A) => A;
+  }
+  const queue = new TurnQueue<Entry>();
+  const busy = new Set<string | undefined>();
+  const run = async (entries: readonly Entry[]) => {
+    try {
+      const results = await work(entries.map(({ item }) => item));
+      for (const [index, { resolve, reject }] of entries.entries()) {
+        const result = results[index];
+        if (result?.status === 'fulfilled') resolve(result.value);
+        else reject(result?.reason);
+      }
+    } catch (error) {
+      for (const { reject } of entries) reject(error);
+    }
+  };
+  const begin = () => {
+    while (busy.size < limits.limit) {
+      const next = queue.shiftSome(limits.maxTogether, (tenant) => busy.has(tenant));
+      const [first] = next?.items ?? [];
+      if (!next || !first) return;
+      busy.add(next.tenant);
+      void first
+        .inItsContext(() => run(next.items))
+        .finally(() => {
+          busy.delete(next.tenant);
+          begin();
+        });
+    }
+  };
+  return async (item, tenant = currentTenant()) => {
+    if (busy.has(tenant) || busy.size >= limits.limit) makeRoom(queue, limits, tenant);
+    const entry = { ...Promise.withResolvers<R>(), item, inItsContext: AsyncLocalStorage.snapshot() };
+    queue.push(tenant, entry);
+    begin();
+    return entry.promise;
   };
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { relayer, signedPayment, transferCall } from '../../../testing/chain.ts';
 import { RelayerFixture } from '../../../testing/relayer.ts';
 import { padAddress } from '../../chains/starknet/chain.ts';
-import { takeNonce } from '../accounts.ts';
+import { takeNonces } from '../accounts.ts';
 import { findRelay, findRelayByHash, reopenRelays } from '../relay-store.ts';
 
 const nothing = async () => {};
@@ -121,7 +121,7 @@ describe('a relay whose foreign transaction is not identified', () => {
     await relayers.runPass(blind);
     await relayers.db.run(sql`update relayer_accounts set next_nonce = next_nonce + 5000`);
     const taken = await relayers.db.tx((tx) =>
-      takeNonce(tx, relayers.chain.chainId, [padAddress(relayer(1).address)], 1n),
+      takeNonces(tx, relayers.chain.chainId, [padAddress(relayer(1).address)], 1n),
     );
     expect(taken).toBeDefined();
   });

@@ -3,6 +3,7 @@ import { toHex } from '@svc/starknet';
 import { type Db, sql } from '@svc/store';
 import type { Block, StarknetChain } from '../../chains/starknet/chain.ts';
 import { createSemaphore } from '../../util/semaphore.ts';
+import { isTraced } from '../../util/trace.ts';
 import {
   executionOfRelay,
   findExecutingTransaction,
@@ -10,7 +11,7 @@ import {
   isExecuted,
   NonceUnreadableError,
 } from '../execution-proof.ts';
-import { type Included, recordOutcome } from '../outcome.ts';
+import { type Included, recordOutcome, storeOutcomes } from '../outcome.ts';
 import { isPayment, type Relay } from '../relay.ts';
 import { insertForeignAttempt, reopen } from '../relay-store.ts';
 import { isAccepted, recordUnknownNonce } from '../unknown-nonces.ts';
@@ -44,7 +45,7 @@ export async function recordIncluded(context: AccountContext, relays: readonly O
     const all = await Promise.all(
       some.map(async (relay) => ({ relay, found: await readInclusion(context, relay, blockAt) })),
     );
-    for (const { relay, found } of all) ended = (await endRelay(context, relay, found)) || ended;
+    ended = (await endRelays(context, all)) || ended;
   }
   return ended;
 }
@@ -60,13 +61,12 @@ export async function recordSent(context: AccountContext, relays: readonly OpenR
   let size = 1;
   for (let start = 0; start < relays.length; size = READS_AT_ONCE) {
     const some = relays.slice(start, start + size);
-    const all = await Promise.all(some.map((relay) => readInclusion(context, relay, blockAt)));
-    for (const [index, found] of all.entries()) {
-      const relay = some[index] as OpenRelay;
-      if (found === 'LATER') return true;
-      if (found === 'UNKNOWN') return ageMs(context, relay.createdAt) < UNSEEN_AFTER_MS;
-      await endRelay(context, relay, found);
-    }
+    const all = await Promise.all(
+      some.map(async (relay) => ({ relay, found: await readInclusion(context, relay, blockAt) })),
+    );
+    const missing = all.find(({ found }) => found === 'LATER' || found === 'UNKNOWN');
+    await endRelays(context, missing ? all.slice(0, all.indexOf(missing)) : all);
+    if (missing) return missing.found === 'LATER' || ageMs(context, missing.relay.createdAt) < UNSEEN_AFTER_MS;
     start += some.length;
   }
   return true;
@@ -110,7 +110,40 @@ async function findInclusion({ chain }: AccountContext, { attempts }: OpenRelay,
   return 'UNKNOWN';
 }
 
-async function endRelay(context: AccountContext, relay: OpenRelay, found: Inclusion): Promise<boolean> {
+interface Read {
+  readonly relay: OpenRelay;
+  readonly found: Inclusion;
+}
+
+/** Of each budget together what was executed, where it touches rows of its own only; the others one by one. */
+async function endRelays(context: AccountContext, all: readonly Read[]): Promise<boolean> {
+  const isCommon = ({ relay: { kind }, found }: Read) =>
+    !isTraced() && (kind === 'calls' || kind === 'wallet') && typeof found === 'object' && isExecution(found);
+  const groups = Object.values(Object.groupBy(all.filter(isCommon), ({ relay }) => relay.budget));
+  const ended = await Promise.all(groups.map((group = []) => endTogether(context, group)));
+  let isAny = ended.includes(true);
+  for (const read of all) {
+    if (!isCommon(read)) isAny = (await endRelay(context, read)) || isAny;
+  }
+  return isAny;
+}
+
+async function endTogether(context: AccountContext, reads: readonly Read[]): Promise<boolean> {
+  const { db, outcomes, log, account } = context;
+  const endings = reads.flatMap(({ relay, found }) =>
+    typeof found === 'object' ? [{ relay, included: found, own: found }] : [],
+  );
+  try {
+    if (endings.length > 1) return (await db.tx((tx) => storeOutcomes(tx, outcomes, endings))) > 0;
+  } catch (error) {
+    log.warn({ account, relays: reads.length, err: error }, 'relay outcomes not recorded together, trying one by one');
+  }
+  let isAny = false;
+  for (const read of reads) isAny = (await endRelay(context, read)) || isAny;
+  return isAny;
+}
+
+async function endRelay(context: AccountContext, { relay, found }: Read): Promise<boolean> {
   const { db, outcomes, log } = context;
   if (found === 'LATER') return false;
   try {

@@ -1,3 +1,4 @@
+import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWallet, transferCall } from '../../../testing/chain.ts';
 import { RelayerFixture } from '../../../testing/relayer.ts';
@@ -236,7 +237,7 @@ describe('when the outcome of a relay cannot be recorded', () => {
     expect(await relayers.states()).toEqual(['SUCCEEDED']);
   });
 
-  it('the other relays of its account end all the same', async () => {
+  it('the other relays of its account end all the same, and their budget is exact', async () => {
     const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { sponsor, deps } = relayers;
     const first = await sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 7n)]), nothing);
@@ -247,5 +248,35 @@ describe('when the outcome of a relay cannot be recorded', () => {
     };
     await relayers.runPass({}, { outcomes: { ...deps.outcomes, calls } });
     expect(await relayers.states()).toEqual(['SENT', 'SUCCEEDED']);
+    expect(await usedBudget()).toEqual(await heldByRelays());
+    await relayers.finish();
+    expect(await relayers.states()).toEqual(['SUCCEEDED', 'SUCCEEDED']);
+    expect(await usedBudget()).toEqual(await heldByRelays());
   });
 });
+
+describe('relays that end together', () => {
+  it('are told of one by one, and cost their budget what the chain took', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { sponsor, outcomes } = relayers;
+    const all = await Promise.all(
+      [1n, 2n, 3n].map((amount) => payer.prepared(sponsor, [transferCall('USDC', bob, amount)])),
+    );
+    const relayed = await Promise.all(all.map((asked) => sponsor.sponsor(asked, nothing)));
+    await relayers.finish();
+    expect(outcomes.map(({ relayId }) => relayId).toSorted()).toEqual(relayed.map(({ id }) => id).toSorted());
+    const receipts = await Promise.all(relayed.map(({ hash }) => relayers.chain.receipt(hash)));
+    const fri = receipts.reduce((sum, receipt) => sum + (receipt?.fee ?? 0n), 0n);
+    expect(await usedBudget()).toEqual({ fri: String(fri), transactions: 3 });
+    expect(await heldByRelays()).toEqual({ fri: String(fri), transactions: 3 });
+  });
+});
+
+const usedBudget = () =>
+  relayers.db.one(sql`
+    select day.fri::text, day.transactions from sponsored_days as day join sponsored_user_days as own
+     using (organization_id, environment, day, fri, transactions)`);
+
+const heldByRelays = () =>
+  relayers.db.one(sql`
+    select sum(budget_fri)::text as fri, sum(budget_transactions)::integer as transactions from relays`);
