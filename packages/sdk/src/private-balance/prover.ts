@@ -79,24 +79,32 @@ async function prove({ context, privateKey, operation, balance }: OperationToPro
   }
 }
 
-const jobs = { decrypt, prove } as const;
-type Jobs = typeof jobs;
-type InputOf<Name extends keyof Jobs> = Parameters<Jobs[Name]>[0];
-type ResultOf<Name extends keyof Jobs> = Awaited<ReturnType<Jobs[Name]>>;
+interface Inputs {
+  decrypt: AmountToDecrypt;
+  prove: OperationToProve;
+}
+
+interface Results {
+  decrypt: bigint | undefined;
+  prove: bigint[][];
+}
+
+type JobName = keyof Inputs;
+
+const jobs: { readonly [Name in JobName]: (input: Inputs[Name]) => Promise<Results[Name]> } = { decrypt, prove };
 
 /** What a worker gets; it answers through the port. */
-interface JobMessage {
-  readonly name: keyof Jobs;
-  readonly input: unknown;
+interface JobMessage<Name extends JobName> {
+  readonly name: Name;
+  readonly input: Inputs[Name];
   readonly port: MessagePort;
 }
 
-type JobAnswer = { readonly result: unknown } | { readonly failure: string };
+type JobAnswer<Name extends JobName> = { readonly result: Results[Name] } | { readonly failure: string };
 
 /** In a worker: does a job and answers. */
-export async function answerJob({ name, input, port }: JobMessage): Promise<void> {
-  const work = jobs[name] as (input: unknown) => Promise<unknown>;
-  const answer: JobAnswer = await work(input).then(
+export async function answerJob<Name extends JobName>({ name, input, port }: JobMessage<Name>): Promise<void> {
+  const answer: JobAnswer<Name> = await jobs[name](input).then(
     (result) => ({ result }),
     (error: unknown) => ({ failure: error instanceof Error ? error.message : String(error) }),
   );
@@ -121,13 +129,13 @@ export class Prover {
     return kind === 'shield' || kind === 'rollover' ? prove(input) : this.run('prove', input);
   }
 
-  async run<Name extends keyof Jobs>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+  async run<Name extends JobName>(name: Name, input: Inputs[Name]): Promise<Results[Name]> {
     const worker = this.#failed ? undefined : this.#open();
     const answer = worker && (await this.#ask(worker, name, input));
     // Without a worker, or with one that could not be loaded.
-    if (!answer) return (jobs[name] as (input: InputOf<Name>) => Promise<ResultOf<Name>>)(input);
+    if (!answer) return jobs[name](input);
     if ('failure' in answer) throw new SvcError('proof_failed', answer.failure);
-    return answer.result as ResultOf<Name>;
+    return answer.result;
   }
 
   #open(): ProofWorker | undefined {
@@ -147,11 +155,15 @@ export class Prover {
     return this.#worker;
   }
 
-  #ask(worker: ProofWorker, name: keyof Jobs, input: unknown): Promise<JobAnswer | undefined> {
+  #ask<Name extends JobName>(
+    worker: ProofWorker,
+    name: Name,
+    input: Inputs[Name],
+  ): Promise<JobAnswer<Name> | undefined> {
     const { port1, port2 } = new MessageChannel();
-    return new Promise<JobAnswer | undefined>((resolve) => {
+    return new Promise<JobAnswer<Name> | undefined>((resolve) => {
       this.#onFailure.add(() => resolve(undefined));
-      port1.onmessage = ({ data }: { data: unknown }) => resolve(data as JobAnswer);
+      port1.onmessage = ({ data }: { data: JobAnswer<Name> }) => resolve(data);
       worker.postMessage({ name, input, port: port2 }, [port2] as never[]);
     }).finally(() => port1.close());
   }

@@ -185,7 +185,10 @@ function toAnswer(endpoint: Endpoint, answer: unknown): StoredAnswer {
   return { status, body: answer };
 }
 
-/** A class, because an object with as many accessors for each request costs as much as a small answer. */
+/**
+ * A class, because an object with as many accessors for each request costs as much as a small answer. It is cast for the handler: which
+ * types `caller`, `closed` and `transact` have depends on the endpoint.
+ */
 class RequestCall implements Omit<Call<Endpoint>, 'caller' | 'closed' | 'transact'> {
   readonly params: Input['params'];
   readonly query: Input['query'];
