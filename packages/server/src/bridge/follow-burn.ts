@@ -133,6 +133,11 @@ function ageOf({ facts, updatedAt }: FollowedBurn, at: Date): number {
   return Math.max(0, at.getTime() - since.getTime());
 }
 
+/** As Circle documents them. */
+const ESTIMATED_SECONDS = { fast: 24, standard: 28_800 };
+
+export const estimatedSeconds = (fast: boolean): number => (fast ? ESTIMATED_SECONDS.fast : ESTIMATED_SECONDS.standard);
+
 const POSTPONED: ReadonlySet<ErrorCode> = new Set(['chain_unavailable', 'chain_not_configured', 'fee_too_high']);
 
 export const isPostponed = (error: unknown): boolean => error instanceof ApiError && POSTPONED.has(error.code);

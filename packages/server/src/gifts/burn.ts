@@ -10,7 +10,7 @@ import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import type { Payer } from '../relayer/payer.ts';
 import { markerCalls } from '../relayer/payment-marker.ts';
 import type { StoredRelay } from '../relayer/relay.ts';
-import { abandonRelay, reinstateRelay } from '../relayer/relay-store.ts';
+import { abandonRelay, databaseTime, reinstateRelay } from '../relayer/relay-store.ts';
 import { addFacts, type BridgedRedeem, type BridgeFacts, lockBridged, ownerOf } from './bridge-store.ts';
 import { usdcOf } from './gift.ts';
 import { bridgeJob, failRedeem, REDEEMS_CHANNEL } from './redeem.ts';
@@ -142,8 +142,7 @@ async function markBurned(tx: Db, redeem: BridgedRedeem, outcome: RelayOutcome, 
     await reinstateRelay(tx, outcome.relayId);
     log.error({ redeemId: id, burn: hash }, 'redeem burned after its share was released, continuing');
   }
-  const row = await tx.one<{ now: Date }>(sql`select now() as now`);
-  const since = (isKnown && facts.since) || (row?.now ?? new Date()).toISOString();
+  const since = (isKnown && facts.since) || (await databaseTime(tx)).toISOString();
   await addFacts(tx, id, { burnedAt, since, ...(isLate && { late: true }) });
   if (status !== 'SUCCESS') await enqueue(tx, bridgeJob(id, redeem.organizationId));
 }

@@ -13,6 +13,7 @@ import {
   usdToNumber,
 } from '@svc/protocol';
 import { type Database, type Db, runAs, type Sql, sql } from '@svc/store';
+import { estimatedSeconds } from '../bridge/follow-burn.ts';
 import { isSolanaWallet } from '../bridge/solana-address.ts';
 import type { Networks } from '../chains/networks.ts';
 import { type Answer, type Call, WithStatus } from '../http/call.ts';
@@ -46,8 +47,6 @@ type Request = Pick<Call<RedeemGift>, keyof Visitor | 'params' | 'body' | 'reque
 
 /** Counted from the start of the request: it ends before its Idempotency-Key is released. */
 const MAX_WAIT_MS = 30_000;
-const FAST_SECONDS = 24;
-const STANDARD_SECONDS = 28_800;
 
 export async function redeemGift(deps: ClaimDeps, request: Request): Promise<Answer<RedeemGift>> {
   const startedAt = performance.now();
@@ -81,7 +80,7 @@ function bridgingAnswer(redeem: Redeem, fast: boolean): Answer<RedeemGift> {
     status,
     destinationChain: 'solana' as const,
     cctpBurnTxHash: status === 'PENDING' ? null : transactionHash,
-    estimatedSeconds: fast ? FAST_SECONDS : STANDARD_SECONDS,
+    estimatedSeconds: estimatedSeconds(fast),
   });
 }
 

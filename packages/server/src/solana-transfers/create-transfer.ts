@@ -13,6 +13,7 @@ import { type Call as ContractCall, parseOutsideExecutionTypedData, selector, to
 import { sql } from '@svc/store';
 import type { Bridge, BurnOrder } from '../bridge/bridge.ts';
 import { readBurnOrder } from '../bridge/cctp-message.ts';
+import { estimatedSeconds } from '../bridge/follow-burn.ts';
 import { isSolanaWallet } from '../bridge/solana-address.ts';
 import {
   type Answer,
@@ -30,7 +31,6 @@ import { relaySigned, type TransactionDeps } from '../transactions/execute.ts';
 import { newId } from '../util/ids.ts';
 import { requireWallet, type WalletRecord } from '../wallets/wallet.ts';
 import {
-  estimatedSeconds,
   findTransfer,
   insertTransfer,
   setHashOfRelay,

@@ -118,8 +118,7 @@ async function markBurned(tx: Db, row: TransferRow, outcome: RelayOutcome): Prom
       update solana_transfers set transaction_hash = coalesce(${hash ?? null}, transaction_hash) where id = ${id}`);
     return addFacts(tx, id, { burnedAt });
   }
-  const now = await tx.one<{ now: Date }>(sql`select now() as now`);
-  const since = (now?.now ?? new Date()).toISOString();
+  const since = (await databaseTime(tx)).toISOString();
   await changeTransfer(tx, id, { to: 'BRIDGING', besides: reorganisations, hash, facts: { burnedAt, since } });
   await enqueue(tx, followJob(row));
 }

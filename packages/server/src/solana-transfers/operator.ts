@@ -1,6 +1,7 @@
 import { type Db, type Reads, sql } from '@svc/store';
 import { type OperatorName, operatorOf, recordChange } from '../audit-log.ts';
 import { enqueue } from '../jobs/job.ts';
+import { databaseTime } from '../relayer/relay-store.ts';
 import {
   addFacts,
   changeTransfer,
@@ -24,8 +25,7 @@ export async function resumeTransfer(tx: Db, id: string, operator?: OperatorName
     return { ok: false, reason: `This transfer is ${row.status}; only one that is stuck can be resumed.` };
   }
   await changeTransfer(tx, id, { to, besides: resumptions });
-  const now = await tx.one<{ now: Date }>(sql`select now() as now`);
-  await addFacts(tx, id, { since: (now?.now ?? new Date()).toISOString(), renewals: 0 });
+  await addFacts(tx, id, { since: (await databaseTime(tx)).toISOString(), renewals: 0 });
   await enqueue(tx, followJob(row));
   await recordChange(tx, operatorOf(row.organizationId, row.environment, operator), {
     action: 'solana-transfer.resumed',

@@ -11,7 +11,7 @@ import {
 } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import type { Burn } from '../bridge/bridge.ts';
-import type { BurnFacts } from '../bridge/follow-burn.ts';
+import { type BurnFacts, estimatedSeconds } from '../bridge/follow-burn.ts';
 import type { NewJob } from '../jobs/job.ts';
 
 type Machine = Readonly<Record<SolanaTransferStatus, readonly SolanaTransferStatus[]>>;
@@ -131,7 +131,7 @@ export async function addFacts(tx: Db, id: string, facts: BurnFacts): Promise<vo
     update solana_transfers set facts = facts || ${JSON.stringify(facts)}::jsonb, updated_at = now() where id = ${id}`);
 }
 
-/** A paymaster tells it late, and a fee bump changes it. */
+/** A paymaster tells it late. The outcome stores the hash that is on the chain. */
 export async function setHashOfRelay(db: Db, relayId: string, hash: string): Promise<void> {
   await db.run(sql`
     update solana_transfers set transaction_hash = ${hash}, updated_at = now()
@@ -159,9 +159,6 @@ function ownerOf({ id, recipient }: Pick<TransferRow, 'id' | 'recipient'>): Sola
   if (!owner.ok) throw new Error(`The recipient of the transfer ${id} ${owner.reason}.`);
   return owner.value;
 }
-
-const SECONDS = { fast: 24, standard: 28_800 };
-export const estimatedSeconds = (fast: boolean): number => (fast ? SECONDS.fast : SECONDS.standard);
 
 export function toTransfer(row: TransferRow): SolanaTransfer {
   const { id, walletAddress, recipient, amount, maxFee, fast, status, reason, transactionHash, facts } = row;
