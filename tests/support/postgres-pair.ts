@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chown, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryFolder } from '@svc/store/testing';
 import { withClient } from '../../packages/store/src/client.ts';
 import { type Account, chooseAccount, isRoot } from '../../packages/store/src/embedded/account.ts';
 import { type Binaries, findBinaries } from '../../packages/store/src/embedded/binaries.ts';
@@ -33,8 +33,7 @@ export class PostgresPair {
 
   static async start(): Promise<PostgresPair> {
     const account = isRoot() ? chooseAccount() : undefined;
-    const folder = await mkdtemp(path.join(tmpdir(), 'svc-pair-'));
-    await chmod(folder, 0o755);
+    const folder = temporaryFolder('svc-pair-');
     if (account) await chown(folder, account.uid, account.gid);
     const binaries = await findBinaries({ account, copyRoot: folder, log: () => {} });
     const pair = new PostgresPair(folder, account, binaries, [await freePort(), await freePort()]);

@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { withClient } from '../client.ts';
 import { startEmbedded } from '../embedded/start.ts';
+import { temporaryFolder, temporaryRoots } from './folder.ts';
 import { CLUSTER_VARIABLE } from './test-database.ts';
 
 const PREFIX = 'svc-test-cluster-';
@@ -11,21 +11,16 @@ const ABANDONED_AFTER_MS = 3_600_000;
 const MAX_SWEPT = 10;
 
 const SETTINGS = {
-  ...{ fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '300' },
-  // A run opens thousands of connections, and each would stretch its password 4,096 times.
-  scram_iterations: '1',
+  ...{ fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' },
+  ...{ max_connections: '300', max_wal_size: '256MB' },
 };
 
 export default async function setup(): Promise<() => Promise<void>> {
   if (process.env[CLUSTER_VARIABLE]) return async () => {};
   await sweep();
-  const dataDir = mkdtempSync(path.join(tmpdir(), PREFIX));
-  // As root, PostgreSQL runs as another user.
-  chmodSync(dataDir, 0o755);
+  const dataDir = temporaryFolder(PREFIX);
   const server = await startEmbedded({ dataDir, settings: SETTINGS });
-  // Stored again, for a password keeps the iterations that it was stored with.
-  const { username, password } = new URL(server.url);
-  await withClient(server.url, {}, (client) => client.query(`alter role ${username} password '${password}'`));
+  await stretchOnce(server.url);
   process.env[CLUSTER_VARIABLE] = server.url;
   return async () => {
     delete process.env[CLUSTER_VARIABLE];
@@ -34,10 +29,22 @@ export default async function setup(): Promise<() => Promise<void>> {
   };
 }
 
+/** A run opens thousands of connections, and each would stretch its password 4,096 times. */
+async function stretchOnce(url: string): Promise<void> {
+  const { username, password } = new URL(url);
+  // Stored again, for a password keeps the iterations that it was stored with.
+  const statements = [
+    `alter role ${username} set scram_iterations = 1`,
+    'set scram_iterations = 1',
+    `alter role ${username} password '${password}'`,
+  ];
+  // PostgreSQL 15 does not know the setting.
+  await withClient(url, {}, (client) => client.query(statements.join(';')).catch(() => undefined));
+}
+
 async function sweep(): Promise<void> {
-  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
-  for (const name of folders.slice(0, MAX_SWEPT)) {
-    const dataDir = path.join(tmpdir(), name);
+  const folders = temporaryRoots().flatMap((root) => readdirSync(root).map((name) => path.join(root, name)));
+  for (const dataDir of folders.filter((folder) => path.basename(folder).startsWith(PREFIX)).slice(0, MAX_SWEPT)) {
     const stat = statSync(dataDir, { throwIfNoEntry: false });
     if (!stat || Date.now() - stat.mtimeMs < ABANDONED_AFTER_MS) continue;
     try {
