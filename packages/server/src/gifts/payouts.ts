@@ -282,7 +282,7 @@ export class PayoutWaker {
     do {
       this.#woken.set(environment, false);
       await enqueue(this.#db.control, payoutJob(environment)).catch((error: unknown) =>
-        this.#log.warn({ environment, err: error }, 'payout job not stored, its sweep will'),
+        this.#log.warn({ environment, err: error }, 'payout job not stored, the sweep enqueues it'),
       );
       await pause(WAKE_EVERY_MS);
     } while (this.#woken.get(environment));
