@@ -7,7 +7,7 @@ import { newSolanaWallet } from '../support/gifts.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { type AuthenticatorOptions, addAuthenticator } from './support/authenticator.ts';
 import { BROWSER_LIMIT_MS, closeContexts, openChromium } from './support/chromium.ts';
-import { button, desktop, expectAccessible, heading, phone, shows } from './support/dashboard.ts';
+import { button, expectAccessible, expectAccessibleEverywhere, heading, phone, shows } from './support/dashboard.ts';
 
 /** Keys are stretched and blocks are waited for, on a busy machine. */
 const STORY_LIMIT_MS = 120_000;
@@ -348,15 +348,7 @@ describe('the pages of a recipient', { timeout: STORY_LIMIT_MS }, () => {
     const gift = await newGift({ expiresAt: '2099-01-01' });
     await service.app.patch('/organization/branding', { name: 'Tienda Azul', color: '#0b5a9d' });
     const { page, complaints } = await newDevice();
-    const everywhere = async (name: string) => {
-      for (const viewport of [phone, desktop]) {
-        await page.setViewportSize(viewport);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          await expectAccessible(page, name);
-        }
-      }
-    };
+    const everywhere = (name: string) => expectAccessibleEverywhere(page, name);
     await page.goto(`${origin}/claim/${gift.code}`);
     await shows(page, 'You have a gift!');
     await everywhere('claim-gift');

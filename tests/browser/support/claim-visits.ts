@@ -1,13 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { RunningServer } from '../../support/server.ts';
 import { TestService } from '../../support/service.ts';
+import { phone } from './accessible.ts';
 import { closeContexts, openChromium } from './chromium.ts';
 import { FakeClaims } from './fake-claims.ts';
 
-export const phone = { width: 390, height: 844 };
-export const desktop = { width: 1280, height: 800 };
+export { barriers, desktop, phone } from './accessible.ts';
 
 export interface ClaimVisit {
   readonly page: Page;
@@ -66,16 +64,6 @@ async function open(browser: Browser, origin: string, options: VisitOptions): Pr
   });
   await page.goto(origin + path);
   return { page, claims, complaints };
-}
-
-const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-export async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(await axe);
-  const found = await page.evaluate('axe.run().then(({ violations }) => violations)');
-  return (found as { id: string; nodes: { html: string }[] }[]).flatMap(({ id, nodes }) =>
-    nodes.map(({ html }) => `${id}: ${html}`),
-  );
 }
 
 export const fits = (page: Page) => page.evaluate('document.documentElement.scrollWidth <= innerWidth');

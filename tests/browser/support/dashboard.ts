@@ -1,15 +1,12 @@
-import { mkdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import path from 'node:path';
 import type { Environment, Role } from '@svc/protocol';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
-import { type SignedIn, type SignInOptions, signedInContext } from '../../support/members.ts';
+import { onTestFinished } from 'vitest';
+import { type SignedIn, type SignInOptions, signIn } from '../../support/members.ts';
 import { type AnyService, TestService } from '../../support/service.ts';
+import { desktop } from './accessible.ts';
 import { closeContexts, openChromium } from './chromium.ts';
 
-export const desktop = { width: 1280, height: 800 };
-export const phone = { width: 390, height: 844 };
+export { desktop, expectAccessible, expectAccessibleEverywhere, phone } from './accessible.ts';
 
 export interface VisitOptions extends SignInOptions {
   /** `OWNER` unless told; null is signed out. */
@@ -55,24 +52,25 @@ export async function openDashboards(given?: AnyService): Promise<Dashboards> {
 }
 
 async function open(contexts: Contexts, origin: string, place: string, options: VisitOptions): Promise<Visit> {
-  const { environment, ...kind } = options;
-  const { context, member } = await contexts.take(kind);
-  const page = await context.newPage();
+  const { environment, ...rest } = options;
+  const { page, member } = await contexts.take(rest);
   const complaints = listen(page, origin);
   await page.goto(`${origin}${withEnvironment(place, environment)}`);
-  return { page, context, complaints, member };
+  return { page, context: page.context(), complaints, member };
 }
 
 interface Taken {
-  readonly context: BrowserContext;
+  readonly page: Page;
   readonly member: SignedIn | undefined;
 }
 
-/** A later test gets the context of an earlier one, if it is signed in still: its scripts are compiled already. */
+type Look = Required<Pick<VisitOptions, 'viewport' | 'colorScheme' | 'locale'>>;
+
+/** A later test gets the page of an earlier one, without what that left: a page in a new process costs twice as much. */
 class Contexts {
   readonly #browser: Browser;
   readonly #service: AnyService;
-  readonly #free = new Map<string, Taken[]>();
+  readonly #free = new Map<string, Page[]>();
 
   constructor(browser: Browser, service: AnyService) {
     this.#browser = browser;
@@ -80,36 +78,43 @@ class Contexts {
   }
 
   async take(options: Omit<VisitOptions, 'environment'>): Promise<Taken> {
-    const kind = JSON.stringify(options);
-    const taken = this.#free.get(kind)?.pop() ?? (await this.#create(options));
+    const { role = 'OWNER', viewport = desktop, colorScheme = 'light', locale = 'en-US', ...person } = options;
+    const look = { viewport, colorScheme, locale };
+    const page = this.#free.get(JSON.stringify(look))?.pop() ?? (await this.#create(look));
     // What a failed test left behind may fail it again.
-    onTestFinished(({ task }) => (task.result?.state === 'fail' ? taken.context.close() : this.#putBack(kind, taken)));
-    return taken;
+    onTestFinished(({ task }) =>
+      task.result?.state === 'fail' ? page.context().close() : this.#putBack(look, page.context()),
+    );
+    if (!role) return { page, member: undefined };
+    const member = await signIn(this.#service, role, person);
+    const { origin: url } = this.#service.server;
+    const cookie = { name: 'svc_session', value: member.token, url, httpOnly: true, sameSite: 'Lax' } as const;
+    await page.context().addCookies([cookie]);
+    return { page, member };
   }
 
-  async #create(options: Omit<VisitOptions, 'environment'>): Promise<Taken> {
-    const { role = 'OWNER', viewport = desktop, colorScheme = 'light', locale = 'en-US', ...member } = options;
-    const settings = { viewport, colorScheme, locale, reducedMotion: 'reduce' } as const;
-    if (!role) return { context: await this.#browser.newContext(settings), member: undefined };
-    const context = await signedInContext(this.#browser, this.#service, role, { ...member, context: settings });
-    return { context, member: context.member };
+  async #create(look: Look): Promise<Page> {
+    const context = await this.#browser.newContext({ ...look, reducedMotion: 'reduce' });
+    return context.newPage();
   }
 
-  async #putBack(kind: string, taken: Taken): Promise<void> {
-    const { context, member } = taken;
-    if (!member || !(await this.#isSignedIn(taken))) return context.close();
-    for (const page of context.pages()) {
-      await page.evaluate('localStorage.clear(); sessionStorage.clear()');
-      await page.close();
-    }
-    this.#free.set(kind, [...(this.#free.get(kind) ?? []), taken]);
-  }
-
-  async #isSignedIn({ context, member }: Taken): Promise<boolean> {
+  async #putBack(look: Look, context: BrowserContext): Promise<void> {
+    const [page, ...others] = context.pages();
+    if (!page) return context.close();
+    for (const other of others) await other.close();
+    for (const event of ['request', 'pageerror', 'console'] as const) page.removeAllListeners(event);
+    await Promise.all([page.unrouteAll(), context.unrouteAll(), context.clearCookies()]);
+    // A page of the same origin without scripts: nothing writes to the storage any more.
     const { origin } = this.#service.server;
-    const [session] = await context.cookies(origin);
-    const { status } = await fetch(`${origin}/v1/session`, { headers: member?.headers ?? {} });
-    return session?.value === member?.token && status === 200;
+    await page.goto(`${origin}/healthz`);
+    await page.evaluate('sessionStorage.clear()');
+    const session = await context.newCDPSession(page);
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+    await session.detach();
+    await page.setViewportSize(look.viewport);
+    await page.emulateMedia({ media: null, colorScheme: look.colorScheme });
+    const key = JSON.stringify(look);
+    this.#free.set(key, [...(this.#free.get(key) ?? []), page]);
   }
 }
 
@@ -138,64 +143,3 @@ export const button = (page: Page, name: string) => page.getByRole('button', { n
 /** Waits for the page with this title. */
 export const shows = (page: Page, title: string) =>
   page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
-
-const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** Focus guards and the place of popups are Base UI's; both are known and harmless. */
-const run = (rules?: readonly string[]) => `axe.run(
-  { exclude: [['[data-base-ui-focus-guard]']] },
-  { resultTypes: ['violations'], preload: false, ${rules ? `runOnly: ${JSON.stringify(rules)}` : ''} },
-).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes
-  .filter(({ target }) => id !== 'region' || !document.querySelector(String(target[0]))?.closest('[data-base-ui-portal]'))
-  .map(({ html }) => id + ': ' + html)))`;
-
-/** Colours in a transition have another contrast than those before and after it. */
-const SETTLED = `new Promise(requestAnimationFrame).then(() => Promise.allSettled(
-  document.getAnimations().filter((each) => each instanceof CSSTransition).map(({ finished }) => finished)))`;
-
-const LOOKS = 3;
-
-/** axe finds nothing, and nothing is wider than the screen. With `SVC_SCREENSHOTS=folder` it saves a picture. */
-export async function expectAccessible(page: Page, name?: string, rules?: readonly string[]): Promise<void> {
-  // Before its first heading a page is still loading.
-  await page.locator('h1').first().waitFor({ state: 'attached' });
-  await picture(page, name);
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await axe);
-  expect(await barriers(page, rules)).toEqual([]);
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-}
-
-/** A toast that fades while axe looks at it is gone at the next look; what is wrong stays. */
-async function barriers(page: Page, rules?: readonly string[]): Promise<unknown> {
-  for (let look = 1; ; look++) {
-    await page.evaluate(SETTLED);
-    const found = (await page.evaluate(run(rules))) as readonly string[];
-    if (found.length === 0 || look === LOOKS) return found;
-  }
-}
-
-/**
- * In both colours, on a desktop and on a phone, without loading the page again. Names, roles and order depend on the width
- * alone, so the second colour of a width is checked for contrast.
- */
-export async function expectAccessibleEverywhere(page: Page, name?: string): Promise<void> {
-  for (const viewport of [desktop, phone]) {
-    await page.setViewportSize(viewport);
-    await page.emulateMedia({ colorScheme: 'light' });
-    await expectAccessible(page, name);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await expectAccessible(page, name, ['color-contrast']);
-  }
-  await page.setViewportSize(desktop);
-  await page.emulateMedia({ colorScheme: 'light' });
-}
-
-async function picture(page: Page, name?: string): Promise<void> {
-  const folder = process.env.SVC_SCREENSHOTS;
-  if (!folder) return;
-  const isDark = await page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches");
-  const place = new URL(page.url()).pathname.replace(/^\/dashboard\/?/, '').replaceAll('/', '-') || 'overview';
-  await mkdir(folder, { recursive: true });
-  const file = `${name ?? place}-${page.viewportSize()?.width}-${isDark ? 'dark' : 'light'}.png`;
-  await page.screenshot({ path: path.join(folder, file), animations: 'disabled', fullPage: true });
-}
