@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Owner } from '../support/app.ts';
 import { caller } from '../support/client.ts';
+import { newSolanaWallet } from '../support/gifts.ts';
 import { BROWSER_LIMIT_MS } from './support/chromium.ts';
 import { button, type ClaimVisits, heading, openClaimVisits } from './support/claim-visits.ts';
 
 /** A payout is signed, sent and included in a block; on Solana it crosses a bridge. */
 const STORY_LIMIT_MS = 180_000;
 const STEP_LIMIT_MS = 90_000;
-const starknet = `0x05${'b1b2c3d4e5f60718'.repeat(4).slice(2)}`;
-const solana = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
 
 let visits: ClaimVisits;
 beforeAll(async () => {
@@ -55,12 +55,13 @@ async function redeems(): Promise<{ status: string; walletAddress: string; hash:
 
 describe('the claim page of a running service', () => {
   it.each([
-    ['Starknet', starknet],
-    ['Solana', solana],
+    ['Starknet', () => new Owner().address],
+    ['Solana', newSolanaWallet],
   ] as const)(
     'pays a gift out on %s once, and shows that to later visitors',
-    async (chain, address) => {
-      const code = `E2E-${chain}`;
+    async (chain, newAddress) => {
+      const address = newAddress();
+      const code = `E2E-${crypto.randomUUID().slice(0, 8)}`.toUpperCase();
       await createGift(code);
       const { page, complaints } = await visits.open({ path: `/claim/${code}`, fake: false });
       await redeem(page, chain, address);

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
 
 /** For `beforeAll`. A start takes a second, an installation minutes. */
 export const BROWSER_LIMIT_MS = 600_000;
@@ -30,9 +31,53 @@ export async function openChromium(): Promise<Browser> {
   return running;
 }
 
-/** For `afterAll`. */
+/** For `afterAll`. What later tests can use stays open. */
 export async function closeContexts(browser: Browser | undefined): Promise<void> {
-  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+  const kept = new Set([...free.values()].flat().map((page) => page.context()));
+  const others = (browser?.contexts() ?? []).filter((context) => !kept.has(context));
+  await Promise.all(others.map((context) => context.close()));
+}
+
+/** Pages that tests are done with, by what their context was made with. */
+const free = new Map<string, Page[]>();
+
+/**
+ * A page of a context of its own for this test, which may have been another test's: one in a new process costs twice as much.
+ * Nothing is left in it but Chromium's cache. `origin` is where the test opens it.
+ */
+export async function takePage(browser: Browser, origin: string, options: BrowserContextOptions): Promise<Page> {
+  const kind = JSON.stringify(options);
+  const used = free.get(kind)?.pop();
+  const isOpen = used?.context().browser() === browser && !used.isClosed();
+  const page = isOpen ? used : await (await browser.newContext(options)).newPage();
+  const context = page.context();
+  onTestFinished(async ({ task }) => {
+    // What a failed test left behind may fail it again.
+    if (task.result?.state === 'fail' || !(await clear(page, origin, options))) return context.close();
+    free.set(kind, [...(free.get(kind) ?? []), page]);
+  });
+  return page;
+}
+
+/** False: the test has closed it. */
+async function clear(page: Page, origin: string, options: BrowserContextOptions): Promise<boolean> {
+  if (page.isClosed()) return false;
+  const context = page.context();
+  const others = context.pages().filter((each) => each !== page);
+  await Promise.all(others.map((other) => other.close()));
+  for (const event of ['request', 'pageerror', 'console', 'worker'] as const) page.removeAllListeners(event);
+  await Promise.all([page, context].map((each) => each.unrouteAll({ behavior: 'ignoreErrors' })));
+  // A page without scripts: nothing writes to the storage any more.
+  await page.goto(`${origin}/healthz`);
+  await page.evaluate('sessionStorage.clear()');
+  const session = await context.newCDPSession(page);
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  await session.detach();
+  await context.clearCookies();
+  page.setDefaultTimeout(PATIENCE_MS);
+  if (options.viewport) await page.setViewportSize(options.viewport);
+  await page.emulateMedia({ media: null, colorScheme: options.colorScheme ?? 'light' });
+  return true;
 }
 
 async function launch(): Promise<Browser> {

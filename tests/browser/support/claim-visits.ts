@@ -1,8 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import type { RunningServer } from '../../support/server.ts';
-import { TestService } from '../../support/service.ts';
+import type { ServerAddress } from '../../support/server.ts';
+import { type AnyService, TestService } from '../../support/service.ts';
 import { phone } from './accessible.ts';
-import { closeContexts, openChromium } from './chromium.ts';
+import { closeContexts, openChromium, takePage } from './chromium.ts';
 import { FakeClaims } from './fake-claims.ts';
 
 export { barriers, desktop, phone } from './accessible.ts';
@@ -15,7 +15,7 @@ export interface ClaimVisit {
 }
 
 export interface ClaimVisits {
-  readonly server: RunningServer;
+  readonly server: ServerAddress;
   open(options?: VisitOptions): Promise<ClaimVisit>;
   stop(): Promise<void>;
 }
@@ -29,8 +29,10 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly fake?: boolean;
 }
 
-export async function openClaimVisits(settings: Record<string, string> = {}): Promise<ClaimVisits> {
-  const [service, browser] = await Promise.all([TestService.hosted(settings), openChromium()]);
+/** Of the shared service without settings. */
+export async function openClaimVisits(settings?: Record<string, string>): Promise<ClaimVisits> {
+  const starting: Promise<AnyService> = settings ? TestService.hosted(settings) : TestService.shared();
+  const [service, browser] = await Promise.all([starting, openChromium()]);
   const { server } = service;
   return {
     server,
@@ -44,12 +46,16 @@ export async function openClaimVisits(settings: Record<string, string> = {}): Pr
 
 async function open(browser: Browser, origin: string, options: VisitOptions): Promise<ClaimVisit> {
   const { path = '/claim/NAVIDAD', prepare, script, fake = true, ...rest } = options;
-  const context = await browser.newContext({ viewport: phone, locale: 'en-US', ...rest });
+  const settings = { viewport: phone, locale: 'en-US', ...rest };
+  const isOrdinary = script === undefined && rest.permissions === undefined;
+  const page = isOrdinary
+    ? await takePage(browser, origin, settings)
+    : await (await browser.newContext(settings)).newPage();
+  const context = page.context();
   const claims = new FakeClaims();
   prepare?.(claims);
   if (fake) await claims.standIn(context);
   if (script !== undefined) await context.addInitScript(script);
-  const page = await context.newPage();
   const complaints: string[] = [];
   page.on('request', (request) => {
     if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== origin)

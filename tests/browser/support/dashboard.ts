@@ -1,10 +1,9 @@
 import type { Environment, Role } from '@svc/protocol';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
 import { type SignedIn, type SignInOptions, signIn } from '../../support/members.ts';
 import { type AnyService, TestService } from '../../support/service.ts';
 import { desktop } from './accessible.ts';
-import { closeContexts, openChromium } from './chromium.ts';
+import { closeContexts, openChromium, takePage } from './chromium.ts';
 
 export { desktop, expectAccessible, expectAccessibleEverywhere, phone } from './accessible.ts';
 
@@ -38,12 +37,11 @@ export interface Dashboards {
 /** The dashboard of the shared service, with an organisation for this test file. */
 export async function openDashboards(given?: AnyService): Promise<Dashboards> {
   const [service, browser] = await Promise.all([given ?? TestService.shared(), openChromium()]);
-  const contexts = new Contexts(browser, service);
   return {
     service,
     browser,
-    open: (place, options = {}) => open(contexts, service.server.origin, `/dashboard${place}`, options),
-    visit: (place, options = {}) => open(contexts, service.server.origin, place, { role: null, ...options }),
+    open: (place, options = {}) => open(browser, service, `/dashboard${place}`, options),
+    visit: (place, options = {}) => open(browser, service, place, { role: null, ...options }),
     stop: async () => {
       await closeContexts(browser);
       if (!given) await service.stop();
@@ -51,71 +49,26 @@ export async function openDashboards(given?: AnyService): Promise<Dashboards> {
   };
 }
 
-async function open(contexts: Contexts, origin: string, place: string, options: VisitOptions): Promise<Visit> {
-  const { environment, ...rest } = options;
-  const { page, member } = await contexts.take(rest);
+async function open(browser: Browser, service: AnyService, place: string, options: VisitOptions): Promise<Visit> {
+  const {
+    environment,
+    role = 'OWNER',
+    viewport = desktop,
+    colorScheme = 'light',
+    locale = 'en-US',
+    ...person
+  } = options;
+  const { origin } = service.server;
+  const page = await takePage(browser, origin, { viewport, colorScheme, locale, reducedMotion: 'reduce' });
+  const context = page.context();
+  const member = role ? await signIn(service, role, person) : undefined;
+  if (member) {
+    const cookie = { name: 'svc_session', value: member.token, url: origin, httpOnly: true, sameSite: 'Lax' } as const;
+    await context.addCookies([cookie]);
+  }
   const complaints = listen(page, origin);
   await page.goto(`${origin}${withEnvironment(place, environment)}`);
-  return { page, context: page.context(), complaints, member };
-}
-
-interface Taken {
-  readonly page: Page;
-  readonly member: SignedIn | undefined;
-}
-
-type Look = Required<Pick<VisitOptions, 'viewport' | 'colorScheme' | 'locale'>>;
-
-/** A later test gets the page of an earlier one, without what that left: a page in a new process costs twice as much. */
-class Contexts {
-  readonly #browser: Browser;
-  readonly #service: AnyService;
-  readonly #free = new Map<string, Page[]>();
-
-  constructor(browser: Browser, service: AnyService) {
-    this.#browser = browser;
-    this.#service = service;
-  }
-
-  async take(options: Omit<VisitOptions, 'environment'>): Promise<Taken> {
-    const { role = 'OWNER', viewport = desktop, colorScheme = 'light', locale = 'en-US', ...person } = options;
-    const look = { viewport, colorScheme, locale };
-    const page = this.#free.get(JSON.stringify(look))?.pop() ?? (await this.#create(look));
-    // What a failed test left behind may fail it again.
-    onTestFinished(({ task }) =>
-      task.result?.state === 'fail' ? page.context().close() : this.#putBack(look, page.context()),
-    );
-    if (!role) return { page, member: undefined };
-    const member = await signIn(this.#service, role, person);
-    const { origin: url } = this.#service.server;
-    const cookie = { name: 'svc_session', value: member.token, url, httpOnly: true, sameSite: 'Lax' } as const;
-    await page.context().addCookies([cookie]);
-    return { page, member };
-  }
-
-  async #create(look: Look): Promise<Page> {
-    const context = await this.#browser.newContext({ ...look, reducedMotion: 'reduce' });
-    return context.newPage();
-  }
-
-  async #putBack(look: Look, context: BrowserContext): Promise<void> {
-    const [page, ...others] = context.pages();
-    if (!page) return context.close();
-    for (const other of others) await other.close();
-    for (const event of ['request', 'pageerror', 'console'] as const) page.removeAllListeners(event);
-    await Promise.all([page.unrouteAll(), context.unrouteAll(), context.clearCookies()]);
-    // A page of the same origin without scripts: nothing writes to the storage any more.
-    const { origin } = this.#service.server;
-    await page.goto(`${origin}/healthz`);
-    await page.evaluate('sessionStorage.clear()');
-    const session = await context.newCDPSession(page);
-    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
-    await session.detach();
-    await page.setViewportSize(look.viewport);
-    await page.emulateMedia({ media: null, colorScheme: look.colorScheme });
-    const key = JSON.stringify(look);
-    this.#free.set(key, [...(this.#free.get(key) ?? []), page]);
-  }
+  return { page, context, complaints, member };
 }
 
 const withEnvironment = (place: string, environment: Environment | undefined) =>
