@@ -145,7 +145,8 @@ describe('a guide', () => {
       await page.getByLabel('Colores').selectOption('dark');
       await page.getByRole('link', { name: 'Referencia', exact: true }).click();
       await page.getByRole('heading', { level: 1, name: 'svc reference' }).waitFor();
-      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+      // The script runs after the heading is there.
+      await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
     },
     LIMIT_MS,
   );
