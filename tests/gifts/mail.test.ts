@@ -6,7 +6,7 @@ import { credit } from '../../packages/server/src/ledger/ledger.ts';
 import { queueMails } from '../../packages/server/src/mail/mail.ts';
 import { content, type SmtpTestServer, startSmtp } from '../../packages/server/testing/mail.ts';
 import { caller, send } from '../support/client.ts';
-import { errorLines, type ServerProcess } from '../support/server.ts';
+import { errorLines } from '../support/server.ts';
 import { TestService } from '../support/service.ts';
 
 /** After a kill the mail's job is taken over within seconds. */
@@ -14,18 +14,16 @@ const POLL = { timeout: 60_000, interval: 50 };
 const PROCESSES_TIMEOUT_MS = 120_000;
 const PASSWORD = 's3cr%t/pw';
 
-async function startWith(smtp: SmtpTestServer): Promise<TestService<ServerProcess>> {
+async function settingsFor(smtp: SmtpTestServer): Promise<Record<string, string>> {
   const port = await freePort();
   const login = `svc:${encodeURIComponent(PASSWORD)}`;
-  const service = await TestService.start({
+  return {
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     SMTP_URL: `smtp://${login}@${smtp.host}:${smtp.port}`,
     MAIL_FROM: 'Tienda Azul <gifts@shop.example>',
     LOG_LEVEL: 'trace',
-  });
-  onTestFinished(() => service.stop());
-  return service;
+  };
 }
 
 /** As a bulk of production stores it, which needs a live Starknet. */
@@ -42,7 +40,8 @@ it(
   'links of a bulk in development are in the mailbox and nowhere else; mail of production goes out by SMTP',
   async () => {
     const smtp = await startSmtp({ allowInsecureAuth: true, authOptional: false });
-    const service = await startWith(smtp);
+    const service = await TestService.hosted(await settingsFor(smtp));
+    onTestFinished(() => service.stop());
     const { server, database } = service;
     const owner = { organizationId: server.credentials.organizationId, environment: 'development' } as const;
     await credit(database.db, { ...owner, type: 'GRANT', amount: 100_000_000n, reference: 'for the test' });
@@ -85,7 +84,8 @@ it(
   async () => {
     const answer = (count: number) => (count === 1 ? new Promise<undefined>(() => {}) : undefined);
     const smtp = await startSmtp({ allowInsecureAuth: true, answer });
-    const service = await startWith(smtp);
+    const service = await TestService.start(await settingsFor(smtp));
+    onTestFinished(() => service.stop());
     await mailOfProduction(service, 'luz@example.com');
     await vi.waitFor(() => expect(smtp.mails).toHaveLength(1), POLL);
     await service.server.end('SIGKILL');
