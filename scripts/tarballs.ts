@@ -3,6 +3,7 @@
 //   npm run tarballs     writes dist/tarballs/svc-sdk-….tgz, svc-react-….tgz and svc-cli-….tgz
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildPackage as buildCli } from '../packages/cli/build/build-package.ts';
@@ -12,11 +13,11 @@ import { type Manifest, setVersion } from './release-plan.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
-/** Packages that apps install; the others are parts of the service, which runs from this repository. */
+/** Packages that apps install; the others are parts of the service, which runs from this repository. Built with the library at hand. */
 export const published = [
-  { name: '@svc/sdk', build: buildSdk },
+  { name: '@svc/sdk', build: (folder: string, sdk: string) => cp(sdk, folder, { recursive: true }) },
   { name: '@svc/react', build: buildReact },
-  { name: '@svc/cli', build: buildCli },
+  { name: '@svc/cli', build: (folder: string) => buildCli(folder) },
 ];
 
 export interface Tarball {
@@ -29,13 +30,24 @@ export interface Tarball {
 
 /** Builds every published package and packs it into the folder. */
 export async function buildTarballs(version: string, outDir: string): Promise<Tarball[]> {
+  const sdk = mkdtempSync(path.join(tmpdir(), 'svc-release-'));
+  try {
+    await buildSdk(sdk);
+    return await packAll(version, outDir, sdk);
+  } finally {
+    rmSync(sdk, { recursive: true, force: true });
+  }
+}
+
+/** With the library as it was built in a folder. */
+export async function packAll(version: string, outDir: string, sdk: string): Promise<Tarball[]> {
   rmSync(outDir, { recursive: true, force: true });
   mkdirSync(outDir, { recursive: true });
   const tarballs = [];
   for (const { name, build } of published) {
     const folder = mkdtempSync(path.join(tmpdir(), 'svc-release-'));
     try {
-      await build(folder);
+      await build(folder, sdk);
       const manifest = path.join(folder, 'package.json');
       // The tarball carries the new version before the repository does.
       const released = setVersion(JSON.parse(readFileSync(manifest, 'utf8')) as Manifest, version);

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildTarballs, published } from '../../scripts/tarballs.ts';
+import { packAll, published } from '../../scripts/tarballs.ts';
+import { builtSdk } from '../support/service.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -28,7 +29,7 @@ const manifestOf = async (name: string) =>
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'svc-packages-'));
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
-  for (const { name, file } of await buildTarballs(VERSION, path.join(folder, 'tarballs'))) {
+  for (const { name, file } of await packAll(VERSION, path.join(folder, 'tarballs'), await builtSdk())) {
     await mkdir(installed(name), { recursive: true });
     await run('tar', ['-xzf', file, '-C', installed(name), '--strip-components=1']);
   }

@@ -245,6 +245,13 @@ async function likeDevelopment(
   return { organizationId, publicKey, secretKey };
 }
 
+/** The folder of the library as it is published, built once for all test files. Not to be changed. */
+export async function builtSdk(): Promise<string> {
+  const response = await fetch(`${inject('sharedServiceUrl')}sdk`);
+  if (!response.ok) throw new Error(await response.text());
+  return ((await response.json()) as { folder: string }).folder;
+}
+
 export interface SharedService extends ServerAddress {
   readonly databaseUrl: string;
   readonly outputFile: string;
@@ -252,7 +259,7 @@ export interface SharedService extends ServerAddress {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Answers a `SharedService`, which starts with the first request; a POST takes a `HostOrder`. */
+    /** Answers a `SharedService`, which starts with the first request; below it `sdk`; a POST takes a `HostOrder`. */
     sharedServiceUrl: string;
   }
 }

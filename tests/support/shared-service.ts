@@ -1,20 +1,27 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
+import { buildPackage } from '../../packages/sdk/build/build-package.ts';
 import { processEnv } from './server.ts';
 import { SHARED_SETTINGS, type SharedService, TestService } from './service.ts';
 import type { HostAnswer, HostOrder } from './service-host.ts';
 
-/** Starts services for the test files in a few processes, and one that files share; ends all with the run. */
+/** Starts services for the test files in a few processes, and one that files share; builds the library. All ends with the run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const hosts = new ServiceHosts();
   let shared: Promise<TestService> | undefined;
+  let sdk: Promise<string> | undefined;
   const answer = async (request: IncomingMessage): Promise<unknown> => {
     if (request.method === 'POST') return hosts.order((await json(request)) as HostOrder);
+    if (request.url === '/sdk') {
+      sdk ??= buildSdk();
+      return { folder: await sdk };
+    }
     shared ??= TestService.start(SHARED_SETTINGS);
     const { database, server } = await shared;
     const { origin, credentials, outputFile } = server;
@@ -34,7 +41,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
     // The PostgreSQL of the run may have ended already, and the database with it.
     await shared?.then((service) => service.stop()).catch(() => {});
     await hosts.close();
+    await sdk?.then((folder) => rm(folder, { recursive: true, force: true })).catch(() => {});
   };
+}
+
+/** The library as it is published: building it takes the compiler some seconds. */
+async function buildSdk(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'svc-test-sdk-'));
+  await buildPackage(folder);
+  return folder;
 }
 
 /** As many as test files run at once. */

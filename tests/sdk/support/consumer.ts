@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { buildPackage } from '../../../packages/sdk/build/build-package.ts';
+import { builtSdk } from '../../support/service.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -26,7 +26,7 @@ export interface Consumer {
 export async function newConsumer(): Promise<Consumer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'svc-consumer-'));
   const library = path.join(folder, 'node_modules/@svc/sdk');
-  await buildPackage(library);
+  await cp(await builtSdk(), library, { recursive: true });
   await install(folder, library);
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
   return {
