@@ -43,6 +43,16 @@ describe('the dashboard', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('starts no transition where less motion was asked for', async () => {
+    const { page } = await dashboards.open('/no-such-page');
+    await shows(page, 'Page not found');
+    await page.evaluate("globalThis.started = 0; addEventListener('transitionrun', () => started++, true)");
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(() => page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(19, 17, 16)');
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    expect(await page.evaluate('started')).toBe(0);
+  });
+
   it('keeps the order of its style sheets when the address changes before a page is loaded', async () => {
     const { page } = await dashboards.open('?range=30d');
     await shows(page, 'Overview');
