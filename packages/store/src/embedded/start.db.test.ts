@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isRoot } from './account.ts';
-import { ask, dataOf, Servers } from './fixtures/servers.ts';
+import { ask, dataOf, PreparedCluster, Servers } from './fixtures/servers.ts';
 import { isAlive, readPidFile } from './pid-file.ts';
 import { startEmbedded } from './start.ts';
 
@@ -80,9 +80,12 @@ describe('the embedded PostgreSQL', () => {
 });
 
 describe('a data folder', () => {
+  const prepared = new PreparedCluster();
+  beforeAll(() => prepared.make());
+  afterAll(() => prepared.remove());
+
   it('whose record names a living process that is something else is started all the same', async () => {
-    const folder = servers.makeFolder();
-    await (await servers.start(folder)).stop();
+    const folder = prepared.copyTo(servers.makeFolder());
     const data = dataOf(folder);
     // Of the same user as the server: PostgreSQL itself would take it for a server and refuse to start.
     const { uid, gid } = statSync(data);
@@ -94,8 +97,7 @@ describe('a data folder', () => {
   });
 
   it('of another major version is refused, and both versions are named', async () => {
-    const folder = servers.makeFolder();
-    await (await servers.start(folder)).stop();
+    const folder = prepared.copyTo(servers.makeFolder());
     const version = readFileSync(path.join(dataOf(folder), 'PG_VERSION'), 'utf8').trim();
     writeFileSync(path.join(dataOf(folder), 'PG_VERSION'), '9\n');
     const refused = startEmbedded({ dataDir: folder });

@@ -1,13 +1,16 @@
 import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
-import { ask, dataOf, Servers } from './fixtures/servers.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ask, dataOf, PreparedCluster, Servers } from './fixtures/servers.ts';
 import { isAlive, readPidFile } from './pid-file.ts';
 import { startEmbedded } from './start.ts';
 
 const servers = new Servers();
+const prepared = new PreparedCluster();
+beforeAll(() => prepared.make());
 afterEach(() => servers.cleanUp());
+afterAll(() => prepared.remove());
 
 const LIMIT_MS = 60_000;
 
@@ -31,7 +34,7 @@ function kill(folder: string): number {
 
 describe('a server that ends by itself', () => {
   it('is started again at the same address, with every committed row', async () => {
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     const { url } = await servers.start(folder);
     await ask(url, 'create table kept as select 7 as id');
     const pid = kill(folder);
@@ -40,7 +43,7 @@ describe('a server that ends by itself', () => {
   });
 
   it('is started again each time', async () => {
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     const { url } = await servers.start(folder);
     for (let round = 0; round < 3; round++) {
       kill(folder);
@@ -54,7 +57,7 @@ describe('a server that ends by itself', () => {
   });
 
   it('is tried until it can start, and says why it cannot', async () => {
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     const lines: string[] = [];
     const server = await startEmbedded({
       dataDir: folder,
@@ -75,7 +78,7 @@ describe('a server that ends by itself', () => {
   });
 
   it('stays ended once it is stopped, also while it is being started again', async () => {
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     const server = await servers.start(folder);
     const pid = kill(folder);
     await until(() => {

@@ -1,9 +1,13 @@
 import { readdirSync } from 'node:fs';
-import { describe, expect, it, type TestContext, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, type TestContext, vi } from 'vitest';
 import { EmbeddedPostgresError } from './error.ts';
-import { ask, dataOf, Servers } from './fixtures/servers.ts';
+import { ask, dataOf, PreparedCluster, Servers } from './fixtures/servers.ts';
 import { readPidFile } from './pid-file.ts';
 import { findEmbedded, startEmbedded } from './start.ts';
+
+const prepared = new PreparedCluster();
+beforeAll(() => prepared.make());
+afterAll(() => prepared.remove());
 
 // The tests wait for PostgreSQL most of the time, so they run at once, each in folders of its own.
 function serversOf({ onTestFinished }: TestContext): Servers {
@@ -15,7 +19,7 @@ function serversOf({ onTestFinished }: TestContext): Servers {
 describe.concurrent('while its owner lives', () => {
   it('another start is refused, with the folder and the way out in the message', async (context) => {
     const servers = serversOf(context);
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     const owner = await servers.own(folder);
     const refused = await startEmbedded({ dataDir: folder }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(EmbeddedPostgresError);
@@ -28,7 +32,7 @@ describe.concurrent('while its owner lives', () => {
 
   it('a guest finds its address, and nothing where none runs', async (context) => {
     const servers = serversOf(context);
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     expect(await findEmbedded(folder)).toBeUndefined();
     const server = await servers.start(folder);
     expect(await findEmbedded(folder)).toBe(server.url);
@@ -38,7 +42,7 @@ describe.concurrent('while its owner lives', () => {
 
   it('its lock is held again after its connection was lost', async (context) => {
     const servers = serversOf(context);
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     const { url } = await servers.start(folder);
     const holder = `from pg_stat_activity where application_name like 'svc owner %'
       and pid in (select pid from pg_locks where locktype = 'advisory' and granted)`;
@@ -67,7 +71,7 @@ describe.concurrent('of two processes that start at once on an empty folder', ()
 describe.concurrent('when its owner is killed', () => {
   it('the next start takes it over, running and with its way in unchanged', async (context) => {
     const servers = serversOf(context);
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     const owner = await servers.own(folder);
     const pid = readPidFile(dataOf(folder))?.pid;
     // The whole process group, as a terminal would: the database is not in it.
@@ -81,7 +85,7 @@ describe.concurrent('when its owner is killed', () => {
 
   it('every row that it acknowledged is there for the next one', async (context) => {
     const servers = serversOf(context);
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     const owner = await servers.own(folder, 10_000);
     await owner.written(200);
     await owner.kill();
@@ -92,7 +96,7 @@ describe.concurrent('when its owner is killed', () => {
 
   it('together with the server, every row that was acknowledged is there at the next start', async (context) => {
     const servers = serversOf(context);
-    const folder = servers.makeFolder();
+    const folder = prepared.copyTo(servers.makeFolder());
     const owner = await servers.own(folder, 10_000);
     await owner.written(200);
     process.kill(readPidFile(dataOf(folder))?.pid ?? 0, 'SIGKILL');
