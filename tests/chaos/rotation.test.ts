@@ -86,6 +86,15 @@ async function phase(traffic: Traffic): Promise<void> {
   await eventually(rounds, (count) => count >= until, LIMIT_MS);
 }
 
+/** The accounts that have begun something since. */
+const begunSince = async (at: Date) => {
+  const rows = await service.db.rows<{ account: string }>(sql`
+    select distinct account from relays where created_at > ${at} order by account`);
+  return rows.map(({ account }) => account);
+};
+
+const now = async () => (await service.db.one<{ at: Date }>(sql`select clock_timestamp() as at`))?.at ?? new Date(0);
+
 const openRelays = () =>
   service.db.rows<{ id: string; account: string }>(sql`
     select id, account from relays where state in ('STORED', 'SENT') and account = any (${drained()}) order by nonce`);
@@ -108,7 +117,12 @@ describe('keys of the relayer and of the manager', () => {
         // Nodes take transactions and forget them, so that the old accounts have some under way.
         const method = 'starknet_addInvokeTransaction';
         await chain.orderFault({ kind: 'forget', method, seconds: 3_600 });
-        await phase(traffic);
+        const held = await now();
+        await eventually(
+          () => begunSince(held),
+          (accounts) => accounts.length === drained().length,
+          LIMIT_MS,
+        );
         for (const _ of [...traffic.servers]) {
           traffic.servers.push(await service.another(changed()));
           // Out of the balancer first, so that nothing is on its way to it when it stops.
@@ -116,17 +130,20 @@ describe('keys of the relayer and of the manager', () => {
           await phase(traffic);
           expect(await leaving?.end()).toBe(0);
         }
-        const [{ at } = { at: new Date(0) }] = await service.db.rows<{ at: Date }>(sql`select clock_timestamp() as at`);
-        await phase(traffic);
+        const at = await now();
+        const begun = await eventually(
+          () => begunSince(at),
+          (accounts) => accounts.length >= 2,
+          LIMIT_MS,
+        );
+        expect(begun).toEqual([next.relayer, next.manager].map(({ address }) => felt(address)).sort());
         traffic.isOver = true;
         await Promise.all(clients);
         expect(traffic.problems).toEqual([]);
 
         const left = await openRelays();
         expect(new Set(left.map(({ account }) => account))).toEqual(new Set(drained()));
-        const begun = await service.db.rows(sql`
-          select id from relays where account = any (${drained()}) and created_at > ${at}`);
-        expect(begun).toEqual([]);
+        expect((await begunSince(at)).filter((account) => drained().includes(account))).toEqual([]);
 
         // Prices have risen: what the old accounts sent goes through with a higher fee, which their keys sign.
         await service.db.run(sql`
