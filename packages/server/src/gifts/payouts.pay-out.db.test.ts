@@ -23,12 +23,6 @@ async function waiting(count: number) {
   return gift;
 }
 
-async function inPayouts(giftId: string): Promise<number> {
-  const row = await payouts.db.one<{ count: bigint }>(sql`
-    select count(*) as count from gift_redeems where gift_id = ${giftId} and relay_id is not null`);
-  return Number(row?.count ?? 0n);
-}
-
 describe('redeems that wait', () => {
   it('are paid many at once, each by its own transfer, and their shares are spent', async () => {
     const gift = await waiting(MAX_IN_PAYOUT + 5);
@@ -73,73 +67,6 @@ describe('redeems that wait', () => {
     expect((await payouts.redeems(gift)).map(({ status }) => status)).toEqual(['PENDING']);
     await payouts.finish();
     expect(await payouts.redeems(gift)).toEqual([PAID]);
-  });
-
-  it('are estimated and stored while the payout before them is being sent, and no other is begun meanwhile', async () => {
-    const { chain } = payouts.relayers;
-    const gift = await payouts.gift(3);
-    await payouts.redeem(gift);
-    const secondIsSent = Promise.withResolvers<void>();
-    const sizes: number[] = [];
-    const send: typeof chain.send = async (signed) => {
-      const place = sizes.push(await inPayouts(gift.id));
-      // The second is stored while this one is on its way; the third comes too late for it and waits for both.
-      if (place === 1) await secondIsSent.promise;
-      if (place === 2) {
-        await payouts.redeem(gift);
-        secondIsSent.resolve();
-      }
-      return chain.send(signed);
-    };
-    let estimates = 0;
-    const estimate: typeof chain.estimate = async (...args) => {
-      estimates += 1;
-      if (estimates === 1) await payouts.redeem(gift);
-      return chain.estimate(...args);
-    };
-    expect(await payouts.runPayouts({ send, estimate })).toBe('DONE');
-    expect(sizes).toEqual([1, 2, 3]);
-    await payouts.finish();
-    expect(await payouts.payouts(gift)).toEqual(Array(3).fill({ state: 'SUCCEEDED', redeems: 1 }));
-    expect(await payouts.redeems(gift)).toEqual(Array(3).fill(PAID));
-  });
-
-  it('are not paid from money that the payout being sent may take', async () => {
-    const { chain } = payouts.relayers;
-    const gift = await payouts.gift(3);
-    await payouts.redeem(gift);
-    let estimates = 0;
-    const estimate: typeof chain.estimate = async (...args) => {
-      estimates += 1;
-      if (estimates === 1) for (let i = 0; i < 2; i += 1) await payouts.redeem(gift);
-      return chain.estimate(...args);
-    };
-    const balanceOf = async () => 2n * AMOUNT;
-    expect(await payouts.runPayouts({ balanceOf, estimate })).toBe('INSUFFICIENT_FUNDS');
-    await payouts.finish();
-    const ended = await payouts.redeems(gift);
-    expect(ended.filter(({ status }) => status === 'SUCCESS')).toEqual([PAID, PAID]);
-    expect(await payouts.runPayouts()).toBe('DONE');
-    await payouts.finish();
-    expect(await payouts.redeems(gift)).toEqual(Array(3).fill(PAID));
-  });
-
-  it('are paid later when they cannot be estimated, and the payout before them is sent all the same', async () => {
-    const { chain } = payouts.relayers;
-    const gift = await payouts.gift(2);
-    await payouts.redeem(gift);
-    let estimates = 0;
-    const estimate: typeof chain.estimate = async (...args) => {
-      estimates += 1;
-      if (estimates === 1) await payouts.redeem(gift);
-      if (estimates === 2) throw new ChainUnavailableError('STARKNET');
-      return chain.estimate(...args);
-    };
-    await expect(payouts.runPayouts({ estimate })).rejects.toThrow(ChainUnavailableError);
-    expect(await payouts.payouts(gift)).toHaveLength(1);
-    expect(await payouts.runPayouts()).toBe('DONE');
-    await payouts.finish();
-    expect(await payouts.redeems(gift)).toEqual(Array(2).fill(PAID));
   });
 
   it('have the hash of their payout', async () => {

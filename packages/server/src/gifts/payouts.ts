@@ -53,83 +53,22 @@ const OWED_RETRY_SECONDS = 3_600;
 /** `INSUFFICIENT_FUNDS`: the queue exceeds the manager's balance. */
 export type PayoutResult = 'DONE' | 'INSUFFICIENT_FUNDS';
 
-/** A payout on its way. The next one is prepared while it is being sent. */
-interface StartedPayout {
-  readonly ids: ReadonlySet<string>;
-  readonly amount: bigint;
-  /** Its redeems are in it, or it has ended. */
-  readonly isStored: Promise<void>;
-  readonly end: Promise<PayoutResult>;
-}
-
 /** Each round pays at least one redeem or is the last. Throws where the chain is unavailable; then nothing has changed. */
 export async function runPayouts(
   deps: PayoutDeps,
   environment: Environment,
   signal?: AbortSignal,
 ): Promise<PayoutResult> {
-  let [before, sending]: (StartedPayout | undefined)[] = [];
-  const endOfSending = async () => {
-    const ended = await sending?.end;
-    sending = undefined;
-    return ended ?? 'DONE';
-  };
-  try {
-    while (!signal?.aborted) {
-      const oldest = await waitingBesides(deps, environment, sending);
-      if (oldest.length === 0 && !sending) return 'DONE';
-      const funds = oldest.length > 0 ? await readFunds(deps, environment) : undefined;
-      const isCertain = funds !== undefined && isCovered(oldest, funds, sending) && !oldest.some(({ alone }) => alone);
-      if (sending && !isCertain) {
-        if ((await endOfSending()) !== 'DONE') return 'INSUFFICIENT_FUNDS';
-      } else if (isCertain) {
-        before = sending;
-        sending = startPayout(deps, funds, oldest);
-        await sending.isStored;
-        if (before && (await before.end) !== 'DONE') return 'INSUFFICIENT_FUNDS';
-      } else if (funds && (await payInTurn(deps, funds, oldest)) !== 'DONE') return 'INSUFFICIENT_FUNDS';
+  while (!signal?.aborted) {
+    const oldest = await waitingRedeems(deps.db, environment, MAX_IN_PAYOUT);
+    if (oldest.length === 0) return 'DONE';
+    await deps.payer.requireReconciled(environment);
+    const funds = await readManagerFunds(deps, environment, usdcOf(deps.networks, environment));
+    const redeems = await selectAffordable(deps, environment, oldest, availableFunds(funds));
+    if (redeems.length === 0) return insufficient(deps, funds);
+    for (const batch of toBatches(redeems)) {
+      if (!(await payBatch(deps, funds, batch))) return insufficient(deps, funds);
     }
-    return await endOfSending();
-  } finally {
-    await Promise.allSettled([before?.end, sending?.end]);
-  }
-}
-
-async function waitingBesides(
-  { db }: PayoutDeps,
-  environment: Environment,
-  sending: StartedPayout | undefined,
-): Promise<DueRedeem[]> {
-  const waiting = await waitingRedeems(db, environment, MAX_IN_PAYOUT + (sending?.ids.size ?? 0));
-  return waiting.filter(({ id }) => !sending?.ids.has(id)).slice(0, MAX_IN_PAYOUT);
-}
-
-async function readFunds(deps: PayoutDeps, environment: Environment): Promise<ManagerFunds> {
-  await deps.payer.requireReconciled(environment);
-  return readManagerFunds(deps, environment, usdcOf(deps.networks, environment));
-}
-
-const totalOf = (redeems: readonly DueRedeem[]): bigint => redeems.reduce((sum, { amount }) => sum + amount, 0n);
-
-/** Besides what is being sent, which `funds` may or may not have counted. */
-function isCovered(redeems: readonly DueRedeem[], funds: ManagerFunds, sending: StartedPayout | undefined): boolean {
-  return totalOf(redeems) + (sending?.amount ?? 0n) <= availableFunds(funds);
-}
-
-function startPayout(deps: PayoutDeps, funds: ManagerFunds, redeems: readonly DueRedeem[]): StartedPayout {
-  const stored = Promise.withResolvers<void>();
-  const paid = payBatch(deps, funds, redeems, stored.resolve);
-  const end = paid.then((isPaid) => (isPaid ? 'DONE' : insufficient(deps, funds)));
-  end.then(() => stored.resolve(), stored.reject);
-  return { ids: new Set(redeems.map(({ id }) => id)), amount: totalOf(redeems), isStored: stored.promise, end };
-}
-
-/** Where some have to be alone, or not all can be paid. */
-async function payInTurn(deps: PayoutDeps, funds: ManagerFunds, oldest: readonly DueRedeem[]): Promise<PayoutResult> {
-  const redeems = await selectAffordable(deps, funds.environment, oldest, availableFunds(funds));
-  if (redeems.length === 0) return insufficient(deps, funds);
-  for (const batch of toBatches(redeems)) {
-    if (!(await payBatch(deps, funds, batch))) return insufficient(deps, funds);
   }
   return 'DONE';
 }
@@ -146,7 +85,7 @@ async function selectAffordable(
   oldest: readonly DueRedeem[],
   available: bigint,
 ): Promise<readonly DueRedeem[]> {
-  if (totalOf(oldest) <= available) return oldest;
+  if (oldest.reduce((sum, { amount }) => sum + amount, 0n) <= available) return oldest;
   const selected: DueRedeem[] = [];
   let left = available;
   for (const redeem of await affordableRedeems(db, environment, available, MAX_IN_PAYOUT)) {
@@ -165,15 +104,10 @@ function toBatches(redeems: readonly DueRedeem[]): DueRedeem[][] {
 }
 
 /** Halves a batch that would revert until the redeem at fault is alone. False where the funds do not cover it. */
-async function payBatch(
-  deps: PayoutDeps,
-  funds: ManagerFunds,
-  batch: readonly DueRedeem[],
-  onStored?: () => void,
-): Promise<boolean> {
+async function payBatch(deps: PayoutDeps, funds: ManagerFunds, batch: readonly DueRedeem[]): Promise<boolean> {
   const [first, ...others] = batch;
   if (!first) return true;
-  const answer = await payTogether(deps, funds, batch, onStored).catch((error: unknown) => {
+  const answer = await payTogether(deps, funds, first, batch).catch((error: unknown) => {
     if (others.length > 0 && error instanceof ApiError && error.code === 'fee_too_high') return undefined;
     throw error;
   });
@@ -184,15 +118,14 @@ async function payBatch(
     return true;
   }
   const half = Math.ceil(batch.length / 2);
-  const [older, younger] = [batch.slice(0, half), batch.slice(half)];
-  return (await payBatch(deps, funds, older, onStored)) && payBatch(deps, funds, younger, onStored);
+  return (await payBatch(deps, funds, batch.slice(0, half))) && payBatch(deps, funds, batch.slice(half));
 }
 
 function payTogether(
   deps: PayoutDeps,
   funds: ManagerFunds,
+  first: DueRedeem,
   batch: readonly DueRedeem[],
-  onStored?: () => void,
 ): Promise<FundedPayAnswer> {
   const { environment, token } = funds;
   const calls = batch.flatMap((redeem) => [
@@ -200,12 +133,9 @@ function payTogether(
     ...markerCalls(token, { kind: 'payout', id: redeem.id, giftId: redeem.giftId }),
   ]);
   // `putIntoPayout` prevents a second payment, so the purpose only has to be unique.
-  const purpose = `payout ${batch[0]?.id} ${newId('pay')}`;
+  const purpose = `payout ${first.id} ${newId('pay')}`;
   const order = { environment, kind: 'payout', purpose, calls } as const;
-  return payFromFunds(deps, funds, order, async (tx, relay) => {
-    await putIntoPayout(tx, batch, relay);
-    onStored?.();
-  });
+  return payFromFunds(deps, funds, order, (tx, relay) => putIntoPayout(tx, batch, relay));
 }
 
 function transferOf(usdc: bigint, { address, amount }: DueRedeem): Call {
