@@ -1,12 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { temporaryFolder } from '@svc/store/testing';
 import type { HostOrder } from './service-host.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/server/src/main.ts');
@@ -141,7 +140,9 @@ async function readCredentials(dataDir: string, output: string): Promise<Credent
 
 /** Readable for the database's user, so that as root, too, the database stays inside the folder. */
 export async function newDataDir(): Promise<string> {
-  return temporaryFolder('svc-test-');
+  const folder = await mkdtemp(path.join(tmpdir(), 'svc-test-'));
+  await chmod(folder, 0o755);
+  return folder;
 }
 
 async function ready(child: ChildProcess, output: () => string): Promise<void> {
