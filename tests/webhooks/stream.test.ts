@@ -105,6 +105,23 @@ describe('a stream of events', () => {
     expect(await stream.until(2)).toEqual(own);
   });
 
+  it('has nothing of before, also where an older transaction is still open', async () => {
+    const { promise: committing, resolve: commit } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: tell } = Promise.withResolvers<void>();
+    const open = service.db.tx(async (tx) => {
+      await tx.run(sql`select pg_current_xact_id()`);
+      tell();
+      await committing;
+    });
+    await begun;
+    await publish();
+    const stream = await Stream.open(service.server);
+    const own = await publish();
+    commit();
+    await open;
+    expect(await stream.until(1)).toEqual([own]);
+  });
+
   it('continues after a cut, in the order of the commits, without loss and without a repetition', async () => {
     const stream = await Stream.open(service.server);
     const first = await publish();

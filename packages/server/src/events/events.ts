@@ -160,6 +160,11 @@ interface Position {
   readonly id: string;
 }
 
+interface Start extends Position {
+  /** The snapshot in which the stream began, where it has nothing of before. Transactions that were open then are after it. */
+  readonly seen?: string;
+}
+
 const keyOf = ({ organizationId, environment }: Caller) => `${organizationId} ${environment}`;
 
 /** Open streams of this process. Between two events they hold nothing of the database. */
@@ -202,7 +207,7 @@ export async function streamEvents(reads: Reads, streams: EventStreams, call: St
 interface Following {
   readonly reads: Reads;
   readonly call: Stream;
-  readonly start: Position;
+  readonly start: Start;
   readonly wakeup: Wakeup;
   readonly endsAt: number;
   readonly isOver: () => boolean;
@@ -210,12 +215,14 @@ interface Following {
 
 async function* follow({ reads, call, start, wakeup, endsAt, isOver }: Following): AsyncGenerator<string> {
   const { caller, isStillAllowed = async () => true } = call;
-  let position = start;
+  let position: Position = start;
   let lookMs = FIRST_LOOK_MS;
   let sentAt = performance.now();
   yield `retry: 1000\nid: ${start.id}\n\n`;
   while (!isOver()) {
-    const { events, hasMore, isBehind } = await runAs(caller.organizationId, () => readBatch(reads, caller, position));
+    const { events, hasMore, isBehind } = await runAs(caller.organizationId, () =>
+      readBatch(reads, caller, position, start.seen),
+    );
     // A key that was revoked meanwhile gets nothing more.
     if (isOver() || !(await isStillAllowed())) return;
     for (const record of events) yield `id: ${record.id}\ndata: ${JSON.stringify(toEvent(record))}\n\n`;
@@ -232,15 +239,18 @@ async function* follow({ reads, call, start, wakeup, endsAt, isOver }: Following
 }
 
 /** Unknown, forgotten and other organisations' events answer alike. */
-async function findStart(reads: Reads, caller: Caller, after: string | undefined): Promise<Position> {
+async function findStart(reads: Reads, caller: Caller, after: string | undefined): Promise<Start> {
   if (after === BEGINNING.id) return BEGINNING;
   const own = sql`organization_id = ${caller.organizationId} and environment = ${caller.environment}`;
   if (after === undefined) {
-    const last = await reads.one<Position>(sql`
-      select transaction::text as transaction, id from events
-       where ${own} and transaction < pg_snapshot_xmin(pg_current_snapshot())
-       order by events.transaction desc, id desc limit 1`);
-    return last ?? BEGINNING;
+    const found = await reads.one<{ seen: string; transaction: string | null; id: string | null }>(sql`
+      select pg_current_snapshot()::text as seen, last.transaction::text as transaction, last.id
+        from (values (1)) as always left join lateral (
+          select transaction, id from events
+           where ${own} and transaction < pg_snapshot_xmin(pg_current_snapshot())
+           order by transaction desc, id desc limit 1) as last on true`);
+    const { seen, transaction, id } = found ?? {};
+    return { ...(transaction && id ? { transaction, id } : BEGINNING), ...(seen && { seen }) };
   }
   const found = await reads.one<Position>(sql`
     select transaction::text as transaction, id from events where id = ${after} and ${own}`);
@@ -253,14 +263,15 @@ interface StoredEvent extends EventRecord, Position {
 }
 
 /** `isBehind`: there are more, which wait for an older transaction that may add some before them. */
-async function readBatch(reads: Reads, caller: Caller, { transaction, id }: Position) {
+async function readBatch(reads: Reads, caller: Caller, { transaction, id }: Position, seen: string | undefined) {
+  const isNew = seen === undefined ? sql`` : sql`and not pg_visible_in_snapshot(transaction, ${seen}::pg_snapshot)`;
   const rows = await reads.rows<StoredEvent>(sql`
     select id, type, data, created_at as "createdAt", transaction::text as transaction,
            transaction < pg_snapshot_xmin(pg_current_snapshot())
              or created_at < now() - make_interval(secs => ${OPEN_SECONDS}) as "isFinal"
       from events
      where organization_id = ${caller.organizationId} and environment = ${caller.environment}
-       and (transaction, id) > (${transaction}::xid8, ${id})
+       and (transaction, id) > (${transaction}::xid8, ${id}) ${isNew}
      order by events.transaction, id limit ${STREAM_BATCH}`);
   const firstOpen = rows.findIndex(({ isFinal }) => !isFinal);
   const events = firstOpen < 0 ? rows : rows.slice(0, firstOpen);
