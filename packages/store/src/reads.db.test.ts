@@ -32,7 +32,8 @@ describe('shared reads', () => {
     const slow = () => other.reads.one(sql`select pg_sleep(0.01)`).then(() => order.push('loud'));
     const loud = runAs('loud', () => Array.from({ length: 100 }, slow));
     await runAs('quiet', () => other.reads.one(sql`select 1`)).then(() => order.push('quiet'));
-    expect(order.indexOf('quiet')).toBeLessThanOrEqual(16);
+    // Eight before it on its connection, and sixteen on the other while its own stands still.
+    expect(order.indexOf('quiet')).toBeLessThanOrEqual(24);
     await Promise.all(loud);
     expect(order).toHaveLength(101);
     await other.close();
