@@ -140,7 +140,7 @@ const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 const FAILS: readonly number[] = [40, 41, 55];
-const INVALID_NONCE = 52;
+export const INVALID_NONCE = 52;
 /** Wording of Pathfinder and Juno, and of devnet. A contract's text is in quotes. */
 const NONCE_WORDS = /^[^'"]*(?:invalid transaction nonce|transaction nonce is invalid)/i;
 /** Nodes estimate for any unused nonce; one far ahead stays valid while others land. */
@@ -170,7 +170,11 @@ async function estimateNow(chain: StarknetChain, transaction: Transaction): Prom
 }
 
 function isAboutNonce(answer: Estimate | Refusal): boolean {
-  return !answer.ok && (answer.code === INVALID_NONCE || NONCE_WORDS.test(answer.reason));
+  return !answer.ok && refusesNonce(answer);
+}
+
+export function refusesNonce({ code, reason }: Pick<Refusal, 'code' | 'reason'>): boolean {
+  return code === INVALID_NONCE || NONCE_WORDS.test(reason);
 }
 
 /** Sequencers accept 5,000; some networks slightly fewer. */

@@ -4,7 +4,15 @@ import { type Db, sql } from '@svc/store';
 import { padAddress, type Receipt, type StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
 import { type AccountPool, createAccountPool, type RelayerDeps, type RelayerKey, signingKeyOf } from './accounts.ts';
-import { type CreatedRelay, createRelay, estimateFee, type Fee, requireCalldataLimit, requireFee } from './invoke.ts';
+import {
+  type CreatedRelay,
+  createRelay,
+  estimateFee,
+  type Fee,
+  INVALID_NONCE,
+  requireCalldataLimit,
+  requireFee,
+} from './invoke.ts';
 import type { StoreWithRelay } from './relay.ts';
 import {
   type AttemptKind,
@@ -144,8 +152,6 @@ function storeOrder(
   const about = { chainId, keys: [key], wallet: key.address, messageHash: 0n, notAfter: NO_DEADLINE };
   return createRelay(deps, { ...order, ...about }, store);
 }
-
-const INVALID_NONCE = 52;
 
 /** It is stored: where sending fails, the relay worker sends it again. */
 async function send(

@@ -207,6 +207,34 @@ describe('a sponsored execution', () => {
     await expectWholeNonces();
   });
 
+  it('is offered again after the one with the nonce before it, to a node that keeps none for later', async () => {
+    const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
+    const { chain } = relayers;
+    let next: bigint | undefined;
+    const send: typeof chain.send = async (signed) => {
+      const nonce = BigInt(signed.transaction.nonce);
+      next ??= nonce;
+      // The first answer is slow: the others reach the node before it.
+      if (nonce === next) await new Promise((resolve) => setImmediate(resolve));
+      if (nonce > next) return { outcome: 'refused', code: 55, reason: 'Account transaction nonce is invalid.' };
+      const outcome = await chain.send(signed);
+      next = nonce + 1n;
+      return outcome;
+    };
+    const keys = () => relayers.deps.keys('development').slice(0, 1);
+    const sponsor = relayers.sponsorWith(
+      { keys, pause: () => Promise.reject(new Error('left to the worker')) },
+      { send },
+    );
+    const all = await Promise.all(
+      Array.from({ length: 12 }, () => payer.prepared(sponsor, [transferCall('USDC', bob, 1n)])),
+    );
+    await Promise.all(all.map((asked) => sponsor.sponsor(asked, nothing)));
+    await relayers.finish();
+    expect(await relayers.balance(bob)).toBe(12n);
+    await expectWholeNonces();
+  });
+
   it('leaves those that are stored with it alone when its own rows cannot be, and is not stored twice with itself', async () => {
     const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const sponsor = relayers.sponsorWith({});

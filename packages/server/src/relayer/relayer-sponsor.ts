@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pauseFor } from 'node:timers/promises';
 import { ApiError, type Environment } from '@svc/protocol';
-import type { OutsideExecution } from '@svc/starknet';
+import { type OutsideExecution, toHex } from '@svc/starknet';
 import { enqueueMany } from '../jobs/job.ts';
 import { type Batcher, createBatcher, createSemaphore, QueueFullError, type Semaphore } from '../util/semaphore.ts';
 import { traceparent } from '../util/trace.ts';
@@ -13,6 +13,7 @@ import {
   createRelays,
   type RelayOrder,
   type RelayToStore,
+  refusesNonce,
   relayedCalls,
   requireCalldataLimit,
   requireEstimate,
@@ -68,6 +69,8 @@ class RelayerSponsor implements Sponsor {
   readonly #deps: RelayerSponsorDeps;
   readonly #accounts = createAccountPool('RELAYER_ACCOUNTS');
   readonly #limits = new Map<Environment, StageLimits>();
+  /** The last one of each account, whose nonces are offered in their order. */
+  readonly #offers = new Map<string, Promise<boolean>>();
 
   constructor(deps: RelayerSponsorDeps) {
     this.#deps = deps;
@@ -155,15 +158,38 @@ class RelayerSponsor implements Sponsor {
   async #send({ environment, user }: Sponsorship, relay: CreatedRelay): Promise<Relayed> {
     const { db, networks, pause = pauseFor } = this.#deps;
     const { chain } = networks.starknet(environment);
-    const { send, record } = this.#limitsOf(environment);
-    const { id, signed } = relay;
-    const sending = async () => (await offerAttempt(db, chain, id, signed)).outcome === 'sent';
-    const isSent = await send(sending, user.organizationId).catch((error: unknown) => {
+    const { id, account, signed } = relay;
+    const place = `${toHex(chain.chainId)} ${account}`;
+    const offering = this.#offer(environment, user.organizationId, relay, this.#offers.get(place));
+    this.#offers.set(
+      place,
+      offering.catch(() => false),
+    );
+    const isSent = await offering;
+    await this.#limitsOf(environment).record({ ...relay, isSent }, user.organizationId);
+    return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
+  }
+
+  /** Some nodes take a transaction only when they have the one with the nonce before it, which is offered at the same time. */
+  async #offer(
+    environment: Environment,
+    tenant: string,
+    { id, signed }: CreatedRelay,
+    before: Promise<unknown> | undefined,
+  ): Promise<boolean> {
+    const { db, networks } = this.#deps;
+    const { chain } = networks.starknet(environment);
+    const { send } = this.#limitsOf(environment);
+    const offer = () => send(() => offerAttempt(db, chain, id, signed), tenant);
+    try {
+      const first = await offer();
+      if (first.outcome !== 'refused' || !refusesNonce(first) || !before) return first.outcome === 'sent';
+      await before;
+      return (await offer()).outcome === 'sent';
+    } catch (error) {
       if (error instanceof QueueFullError) return false;
       throw error;
-    });
-    await record({ ...relay, isSent }, user.organizationId);
-    return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
+    }
   }
 
   /** Marks what a node took and wakes the worker, in one transaction. */
