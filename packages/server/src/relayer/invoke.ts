@@ -170,11 +170,7 @@ async function estimateNow(chain: StarknetChain, transaction: Transaction): Prom
 }
 
 function isAboutNonce(answer: Estimate | Refusal): boolean {
-  return !answer.ok && refusesNonce(answer);
-}
-
-export function refusesNonce({ code, reason }: Pick<Refusal, 'code' | 'reason'>): boolean {
-  return code === INVALID_NONCE || NONCE_WORDS.test(reason);
+  return !answer.ok && (answer.code === INVALID_NONCE || NONCE_WORDS.test(answer.reason));
 }
 
 /** Sequencers accept 5,000; some networks slightly fewer. */

@@ -6,6 +6,7 @@ import { newWallet, relayer, testCrypto, transferCall } from '../../testing/chai
 import { RelayerFixture } from '../../testing/relayer.ts';
 import type { HeldKey } from '../crypto/crypto.ts';
 import { correctBudget } from './budget.ts';
+import type { Sponsor } from './relay.ts';
 import { findRelay, findRelayByHash } from './relay-store.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 2 };
@@ -207,31 +208,42 @@ describe('a sponsored execution', () => {
     await expectWholeNonces();
   });
 
-  it('is offered again after the one with the nonce before it, to a node that keeps none for later', async () => {
+  it('reaches the node after the one with the nonce before it, and does not wait for long', async () => {
     const [payer, bob] = [await relayers.begin(), relayers.newAddress()];
     const { chain } = relayers;
-    let next: bigint | undefined;
+    const nonces: bigint[] = [];
     const send: typeof chain.send = async (signed) => {
-      const nonce = BigInt(signed.transaction.nonce);
-      next ??= nonce;
-      // The first answer is slow: the others reach the node before it.
-      if (nonce === next) await new Promise((resolve) => setImmediate(resolve));
-      if (nonce > next) return { outcome: 'refused', code: 55, reason: 'Account transaction nonce is invalid.' };
       const outcome = await chain.send(signed);
-      next = nonce + 1n;
+      nonces.push(BigInt(signed.transaction.nonce));
       return outcome;
     };
     const keys = () => relayers.deps.keys('development').slice(0, 1);
-    const sponsor = relayers.sponsorWith(
-      { keys, pause: () => Promise.reject(new Error('left to the worker')) },
-      { send },
+    const relay = async (sponsor: Sponsor) =>
+      sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
+    const sponsor = relayers.sponsorWith({ keys, maxTurnMs: 3_600_000 }, { send });
+    await Promise.all(Array.from({ length: 12 }, () => relay(sponsor)));
+    expect(nonces).toHaveLength(12);
+    expect(nonces).toEqual(nonces.toSorted((one, other) => (one < other ? -1 : 1)));
+
+    let isFirst = true;
+    const silent = Promise.withResolvers<never>();
+    const hasty = relayers.sponsorWith(
+      { keys, maxTurnMs: 0 },
+      {
+        send: (signed) => {
+          const isSilent = isFirst;
+          isFirst = false;
+          return isSilent ? silent.promise : send(signed);
+        },
+      },
     );
-    const all = await Promise.all(
-      Array.from({ length: 12 }, () => payer.prepared(sponsor, [transferCall('USDC', bob, 1n)])),
-    );
-    await Promise.all(all.map((asked) => sponsor.sponsor(asked, nothing)));
+    const held = relay(hasty);
+    await vi.waitFor(() => expect(isFirst).toBe(false), PATIENCE);
+    await relay(hasty);
+    silent.reject(new ApiError('chain_unavailable'));
+    await expect(held).rejects.toMatchObject({ code: 'chain_unavailable' });
     await relayers.finish();
-    expect(await relayers.balance(bob)).toBe(12n);
+    expect(await relayers.balance(bob)).toBe(14n);
     await expectWholeNonces();
   });
 
@@ -446,7 +458,7 @@ describe('a sponsored execution', () => {
       sending += 1;
       return gate.promise.then(() => chain.send(signed));
     };
-    const sponsor = relayers.sponsorWith({ maxQueued: 0 }, { send });
+    const sponsor = relayers.sponsorWith({ maxQueued: 0, maxTurnMs: 0 }, { send });
     const relay = async () => sponsor.sponsor(await payer.prepared(sponsor, [transferCall('USDC', bob, 1n)]), nothing);
     const answers: Promise<unknown>[] = [];
     for (let count = 1; count <= 16; count += 1) {

@@ -13,7 +13,6 @@ import {
   createRelays,
   type RelayOrder,
   type RelayToStore,
-  refusesNonce,
   relayedCalls,
   requireCalldataLimit,
   requireEstimate,
@@ -35,12 +34,15 @@ export interface RelayerSponsorDeps extends RelayerDeps {
   readonly random?: () => bigint;
   readonly pause?: (ms: number) => Promise<unknown>;
   readonly maxQueued?: number;
+  readonly maxTurnMs?: number;
 }
 
 /** More would only queue at the node until they time out. */
 const MAX_AT_NODE = 16;
 /** Some seconds of work: a later request would be given up by its caller before its turn. Organisations take turns. */
 const MAX_QUEUED = 2_000;
+/** A node that is silent holds up an account no longer. The relay worker brings into order what it refuses. */
+const MAX_TURN_MS = 2_000;
 /** They share the locks, the trips to the database and the wait for its disk. */
 const MAX_TOGETHER = 32;
 const MAX_SECONDS = 8_640_000_000_000n;
@@ -170,22 +172,19 @@ class RelayerSponsor implements Sponsor {
     return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
   }
 
-  /** Some nodes take a transaction only when they have the one with the nonce before it, which is offered at the same time. */
+  /** After the one with the nonce before it: some nodes refuse a nonce that comes too early, and devnet one that comes too late. */
   async #offer(
     environment: Environment,
     tenant: string,
     { id, signed }: CreatedRelay,
     before: Promise<unknown> | undefined,
   ): Promise<boolean> {
-    const { db, networks } = this.#deps;
+    const { db, networks, maxTurnMs = MAX_TURN_MS } = this.#deps;
     const { chain } = networks.starknet(environment);
     const { send } = this.#limitsOf(environment);
-    const offer = () => send(() => offerAttempt(db, chain, id, signed), tenant);
+    if (before) await within(before, maxTurnMs);
     try {
-      const first = await offer();
-      if (first.outcome !== 'refused' || !refusesNonce(first) || !before) return first.outcome === 'sent';
-      await before;
-      return (await offer()).outcome === 'sent';
+      return (await send(() => offerAttempt(db, chain, id, signed), tenant)).outcome === 'sent';
     } catch (error) {
       if (error instanceof QueueFullError) return false;
       throw error;
@@ -233,6 +232,13 @@ class RelayerSponsor implements Sponsor {
 
 function asBusy(error: unknown): never {
   throw error instanceof QueueFullError ? accountsBusy() : error;
+}
+
+async function within(turn: Promise<unknown>, ms: number): Promise<void> {
+  const { promise: isLate, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([turn, isLate]);
+  clearTimeout(timer);
 }
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
