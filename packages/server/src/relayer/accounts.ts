@@ -35,7 +35,7 @@ export async function nextNonces(
 
 const enoughFor = (maxFee: bigint): bigint => (maxFee > EMPTY_BALANCE ? maxFee : EMPTY_BALANCE);
 
-/** Takes the next nonces of the least busy account and locks it; answers the first. Undefined when all are busy or short of STRK. */
+/** Takes the next nonces of the least busy account, locks it and answers the first. Undefined: all are busy or short of STRK. */
 export async function takeNonces(
   tx: Db,
   chainId: bigint,
@@ -52,7 +52,8 @@ export async function takeNonces(
            select own.next_nonce - coalesce(min(nonce), own.next_nonce) as count from relays
             where chain_id = own.chain_id and account = own.address and state in ('STORED', 'SENT') and looked_at is null) as open
          where own.chain_id = ${toHex(chainId)} and own.address = any (${accounts}) and own.next_nonce is not null
-           and open.count + ${count}::bigint <= ${MAX_OPEN_RELAYS}::bigint and coalesce(own.balance >= ${enoughFor(maxFee)}::numeric, true)
+           and open.count + ${count}::bigint <= ${MAX_OPEN_RELAYS}::bigint
+           and coalesce(own.balance >= ${enoughFor(maxFee)}::numeric, true)
          order by open.count, own.next_nonce
          limit 1
            for update of own ${whenLocked})

@@ -124,7 +124,8 @@ export async function openRelays(context: AccountContext, { from, below, limit }
   const atLeast = from === undefined ? sql`` : sql`and nonce >= ${from}`;
   const lessThan = below === undefined ? sql`` : sql`and nonce < ${below}`;
   const rows = await context.db.rows<Row>(sql`
-    select id, environment, kind, wallet, nonce, state, not_after, concat_ws(' ', organization_id, budget_day) as budget, first_since, missing_since, refused_since, created_at, (
+    select id, environment, kind, wallet, nonce, state, not_after, first_since, missing_since, refused_since, created_at,
+           concat_ws(' ', organization_id, budget_day) as budget, (
              select json_agg(json_build_object('hash', hash, 'kind', kind, 'taken_at', taken_at, 'created_at', created_at)
                              order by created_at desc)
                from relay_attempts where relay_id = relays.id and kind <> 'OTHER') as attempts
