@@ -57,8 +57,8 @@ const composition = [
 /** The files of a capability that other capabilities may import. */
 const publicFiles: Record<string, readonly string[]> = {
   relayer: [
-    ...['relay', 'relay-store', 'outcome', 'payer', 'manager-funds'],
-    ...['payment-marker', 'reconcile-accounts', 'sponsorship', 'unknown-nonces', 'operator', 'budget'],
+    ...['relay', 'relay-store', 'outcome', 'payer'],
+    ...['reconcile-accounts', 'sponsorship', 'unknown-nonces', 'operator', 'budget'],
   ],
   wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome', 'create-wallet'],
   transactions: ['record', 'record-store', 'chain-transaction', 'confirm', 'execute'],

@@ -4,8 +4,7 @@ import { padAddress } from '../src/chains/starknet/chain.ts';
 import { enqueueMany, type JobContext, type JobHandler, type JobLog } from '../src/jobs/job.ts';
 import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import { createPaymasterClient } from '../src/relayer/paymaster/client.ts';
-import { type PaymasterDeps, paymasterJobs } from '../src/relayer/paymaster/follow.ts';
-import { createPaymasterSponsor } from '../src/relayer/paymaster/sponsor.ts';
+import { createPaymasterSponsor, type PaymasterDeps, paymasterJobs } from '../src/relayer/paymaster/sponsor.ts';
 import type { Relayed, RelayState, Sponsor, Sponsorship } from '../src/relayer/relay.ts';
 import {
   ChainFixture,

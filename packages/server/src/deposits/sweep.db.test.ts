@@ -4,8 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { manager, relayer, testUser } from '../../testing/chain.ts';
 import { DepositFixture } from '../../testing/deposits.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
-import { availableFunds, readManagerFunds } from '../relayer/manager-funds.ts';
-import { createPayer } from '../relayer/payer.ts';
+import { availableFunds, createPayer, readManagerFunds } from '../relayer/payer.ts';
 import type { Sponsor } from '../relayer/relay.ts';
 import { requireUsdc } from './deposit.ts';
 import { create } from './module.ts';

@@ -4,7 +4,7 @@ import { type Db, sql } from '@svc/store';
 import { operatorOf, recordChange } from '../audit-log.ts';
 import { ownerOfBurn } from '../bridge/cctp-message.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
-import type { FoundPayment } from '../relayer/payment-marker.ts';
+import type { FoundPayment } from '../relayer/payer.ts';
 import type { ImportedTransaction, NamedPayment, PaymentImporter, Unmatched } from '../relayer/reconcile-accounts.ts';
 import { newId } from '../util/ids.ts';
 import type { BridgeFacts } from './bridge-store.ts';

@@ -12,16 +12,16 @@ import {
   type NewJob,
   type RecurringJob,
 } from '../jobs/job.ts';
+import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import {
   availableFunds,
   type FundedPayAnswer,
   type ManagerFunds,
+  markerCalls,
+  type Payer,
   payFromFunds,
   readManagerFunds,
-} from '../relayer/manager-funds.ts';
-import type { OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
-import type { Payer } from '../relayer/payer.ts';
-import { markerCalls } from '../relayer/payment-marker.ts';
+} from '../relayer/payer.ts';
 import { abandonRelay, reinstateRelay } from '../relayer/relay-store.ts';
 import { UnreconciledError } from '../relayer/unknown-nonces.ts';
 import { laneOf, newId } from '../util/ids.ts';

@@ -1,7 +1,7 @@
 import { toHex } from '@svc/starknet';
 import type { Db } from '@svc/store';
 import { operatorOf, recordChange } from '../audit-log.ts';
-import type { FoundPayment } from '../relayer/payment-marker.ts';
+import type { FoundPayment } from '../relayer/payer.ts';
 import type { ImportedTransaction, NamedPayment, PaymentImporter, Unmatched } from '../relayer/reconcile-accounts.ts';
 import { findPurchase, lockPurchase, lockPurchaseOfRefund, type Purchase } from './purchase.ts';
 import { changeRefund, storeRefundRelay } from './refunds.ts';

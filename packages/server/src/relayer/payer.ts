@@ -1,8 +1,10 @@
 import { ApiError, type Environment } from '@svc/protocol';
-import { type Call, type OutsideExecution, starkKey, toHex } from '@svc/starknet';
-import { type Db, sql } from '@svc/store';
+import { type Call, type OutsideExecution, selector, starkKey, toHex } from '@svc/starknet';
+import { type Database, type Db, type Sql, sql } from '@svc/store';
+import type { Networks } from '../chains/networks.ts';
 import { padAddress, type Receipt, type StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
+import { ID_BITS, idFromBits, idToBits } from '../util/ids.ts';
 import { type AccountPool, createAccountPool, type RelayerDeps, type RelayerKey, signingKeyOf } from './accounts.ts';
 import {
   type CreatedRelay,
@@ -23,6 +25,66 @@ import {
   sendAttempt,
 } from './relay-store.ts';
 import { requireReconciled } from './unknown-nonces.ts';
+
+/**
+ * Names on chain what a payment is for: a call of `balanceOf` right after the payment's own, with the ids as the address. It moves
+ * nothing, every token has it, and every node shows the calldata. After a restore it tells what was paid.
+ */
+export interface PaymentMarker {
+  readonly kind: MarkedKind;
+  /** Of the redeem, or of the refunded purchase. */
+  readonly id: string;
+  readonly giftId?: string | undefined;
+}
+
+export type MarkedKind = 'payout' | 'burn' | 'refund';
+
+/** Above both ids there is room for 0 to 6: an address is below 2²⁵¹ − 256. */
+const KINDS: readonly (MarkedKind | undefined)[] = [undefined, 'payout', 'burn', 'refund'];
+const MARKER = selector('balanceOf');
+
+/** No call where an id has another form. */
+export function markerCalls(token: bigint, { kind, id, giftId }: PaymentMarker): Call[] {
+  const [own, gift] = [idToBits(id), giftId === undefined ? 0n : idToBits(giftId)];
+  if (own === undefined || gift === undefined) return [];
+  const felt = (((BigInt(KINDS.indexOf(kind)) << ID_BITS) | gift) << ID_BITS) | own;
+  return [{ to: token, selector: MARKER, calldata: [felt] }];
+}
+
+export function readMarker({ selector: called, calldata }: Call): PaymentMarker | undefined {
+  const [felt, ...rest] = calldata;
+  if (called !== MARKER || felt === undefined || rest.length > 0) return undefined;
+  const kind = KINDS[Number(felt >> (2n * ID_BITS))];
+  const own = BigInt.asUintN(Number(ID_BITS), felt);
+  const gift = BigInt.asUintN(Number(ID_BITS), felt >> ID_BITS);
+  if (kind === undefined || own === 0n || (kind === 'refund') !== (gift === 0n)) return undefined;
+  if (kind === 'refund') return { kind, id: idFromBits('txn', own) };
+  return { kind, id: idFromBits('rdm', own), giftId: idFromBits('gift', gift) };
+}
+
+/** A transfer of the account, or a burn, as its calls say. */
+export interface FoundPayment {
+  readonly token: bigint;
+  readonly to: bigint;
+  readonly amount: bigint;
+  readonly marker: PaymentMarker | undefined;
+}
+
+const TRANSFER = selector('transfer');
+const APPROVE = selector('approve');
+const WORD_BITS = 128n;
+
+/** The marker follows the transfer; of a burn, the burn that follows the approval. */
+export function paymentsIn(calls: readonly Call[]): FoundPayment[] {
+  return calls.flatMap(({ to: token, selector: called, calldata: [to, low, high, ...rest] }, index) => {
+    const takes = called === TRANSFER ? 1 : called === APPROVE && calls[index + 1]?.to === to ? 2 : undefined;
+    if (takes === undefined || to === undefined || low === undefined || high === undefined || rest.length > 0)
+      return [];
+    const next = calls[index + takes];
+    const marker = next?.to === token ? readMarker(next) : undefined;
+    return [{ token, to, amount: low + (high << WORD_BITS), marker }];
+  });
+}
 
 export interface PayOrder {
   readonly environment: Environment;
@@ -52,12 +114,12 @@ export interface Payer {
   isFailureFinal(environment: Environment, relayId: string): Promise<boolean>;
 }
 
-export interface ManagerSignature {
+interface ManagerSignature {
   readonly messageHash: bigint;
   readonly signature: readonly bigint[];
 }
 
-export type PayerDeps = Omit<RelayerDeps, 'keys'>;
+type PayerDeps = Omit<RelayerDeps, 'keys'>;
 
 export function createPayer(deps: PayerDeps): Payer {
   const accounts = createAccountPool('MANAGER_ACCOUNT');
@@ -183,7 +245,7 @@ interface Row {
  * Whether an unexecuted relay can never be executed any more. All its transactions share one nonce, so it is certain once a block
  * accepted on L1 has consumed that nonce for a reverted transaction, a filler or a foreign transaction.
  */
-export async function isFailureFinal(db: Db, chain: StarknetChain, relayId: string): Promise<boolean> {
+async function isFailureFinal(db: Db, chain: StarknetChain, relayId: string): Promise<boolean> {
   const relay = await findEnded(db, chain.chainId, relayId);
   if (!relay) return false;
   const last = await chain.block('l1_accepted');
@@ -210,3 +272,131 @@ const isUnexecuted = ({ status }: Receipt, kind: AttemptKind): boolean => status
 
 const isFinal = ({ accepted, blockNumber }: Receipt, last: number): boolean =>
   accepted && blockNumber !== undefined && blockNumber <= last;
+
+interface ManagerFundsDeps {
+  readonly db: Database;
+  readonly networks: Pick<Networks, 'starknet'>;
+  readonly payer: Payer;
+}
+
+interface Account {
+  readonly chainId: string;
+  readonly address: string;
+}
+
+/** The balance at one moment, and the stored payments that may not be deducted from it yet. */
+export interface ManagerFunds {
+  readonly environment: Environment;
+  readonly account: Account;
+  readonly token: bigint;
+  readonly balance: bigint;
+  /** Payouts, burns with their fee, and refunds. */
+  readonly pending: bigint;
+  readonly pendingRelays: readonly string[];
+  /** Payments that are stored later have this nonce or a higher one. */
+  readonly nextNonce: bigint;
+}
+
+export type FundedPayAnswer =
+  | Extract<PayAnswer, { ok: true }>
+  | { readonly ok: false; readonly cause: 'INSUFFICIENT_FUNDS' | 'WOULD_REVERT'; readonly reason: string };
+
+/** Reads pending payments before the balance: one executed in between counts twice for seconds, and is never missed. */
+export async function readManagerFunds(
+  { db, networks, payer }: ManagerFundsDeps,
+  environment: Environment,
+  token: bigint,
+): Promise<ManagerFunds> {
+  const { chain } = networks.starknet(environment);
+  const manager = payer.manager(environment);
+  const account = { chainId: toHex(chain.chainId), address: padAddress(manager) };
+  const nextNonce = await readNextNonce(db, account);
+  const open = await readSpending(db, token, openRelays(account));
+  const balance = await chain.balanceOf(token, manager, 'pre_confirmed');
+  return { environment, account, token, balance, pending: open.amount, pendingRelays: open.relays, nextNonce };
+}
+
+export const availableFunds = ({ balance, pending }: ManagerFunds): bigint => balance - pending;
+
+/** Only where the balance covers it besides everything pending, checked under the lock on the manager's nonce. */
+export async function payFromFunds(
+  deps: ManagerFundsDeps,
+  funds: ManagerFunds,
+  order: PayOrder,
+  store: StoreWithRelay,
+): Promise<FundedPayAnswer> {
+  try {
+    const answer = await deps.payer.pay(order, async (tx, relay) => {
+      const missing = (await spendingSince(tx, funds)) - funds.balance;
+      if (missing > 0n) throw new InsufficientFundsError(`The manager lacks ${missing} units for it.`);
+      await store(tx, relay);
+    });
+    if (answer.ok) return answer;
+    const cause = (await isCovered(deps, funds, order.calls)) ? 'WOULD_REVERT' : 'INSUFFICIENT_FUNDS';
+    return { ok: false, cause, reason: answer.reason };
+  } catch (error) {
+    if (!(error instanceof InsufficientFundsError)) throw error;
+    return { ok: false, cause: 'INSUFFICIENT_FUNDS', reason: error.message };
+  }
+}
+
+class InsufficientFundsError extends Error {
+  override readonly name = 'InsufficientFundsError';
+}
+
+/** False where the refusal of an estimate may be for lack of funds alone, before or after what was stored in between. */
+async function isCovered(deps: ManagerFundsDeps, funds: ManagerFunds, calls: readonly Call[]): Promise<boolean> {
+  const amount = spendingOf(calls, funds.token);
+  if ((await spendingSince(deps.db, funds)) + amount > funds.balance) return false;
+  return availableFunds(await readManagerFunds(deps, funds.environment, funds.token)) >= amount;
+}
+
+/** Everything that `balance` may still contain although it is spent. */
+async function spendingSince(db: Db, { account, token, pendingRelays, nextNonce }: ManagerFunds): Promise<bigint> {
+  const since = sql`
+    select id from relays where id = any (${pendingRelays})
+    union ${openRelays(account)}
+    union select id from relays
+     where chain_id = ${account.chainId} and account = ${account.address} and nonce >= ${nextNonce}::bigint`;
+  return (await readSpending(db, token, since)).amount;
+}
+
+const openRelays = ({ chainId, address }: Account): Sql => sql`
+  select id from relays where chain_id = ${chainId} and account = ${address} and state in ('STORED', 'SENT')`;
+
+async function readNextNonce(db: Db, { chainId, address }: Account): Promise<bigint> {
+  const row = await db.one<{ next: bigint }>(sql`
+    select coalesce(max(nonce) + 1, 0) as next from relays where chain_id = ${chainId} and account = ${address}`);
+  return row?.next ?? 0n;
+}
+
+/** A burn approves exactly what its second call takes. Both have the calldata `[address, low, high]`. */
+const SPENDING_SELECTORS: readonly bigint[] = [TRANSFER, APPROVE];
+
+export function spendingOf(calls: readonly Call[], token: bigint): bigint {
+  return calls
+    .filter((call) => call.to === token && SPENDING_SELECTORS.includes(call.selector))
+    .reduce((sum, { calldata: [, low = 0n, high = 0n] }) => sum + low + (high << WORD_BITS), 0n);
+}
+
+interface SpendingRow {
+  readonly low: string | null;
+  readonly high: string | null;
+  readonly count: bigint;
+  readonly relays: readonly string[];
+}
+
+/** Amounts repeat, so rows are few. PostgreSQL 15 cannot read hexadecimal numbers of this size. */
+async function readSpending(db: Db, token: bigint, relayIds: Sql): Promise<{ amount: bigint; relays: string[] }> {
+  const rows = await db.rows<SpendingRow>(sql`
+    select call -> 'calldata' ->> 1 as low, call -> 'calldata' ->> 2 as high, count(*) as count,
+           array_agg(distinct relays.id) as relays
+      from relays
+      left join lateral jsonb_array_elements(content -> 'calls') as call
+        on call ->> 'to' = ${toHex(token)} and call ->> 'selector' = any (${SPENDING_SELECTORS.map(toHex)})
+     where relays.id in (${relayIds})
+     group by low, high`);
+  const amountOf = ({ low, high, count }: SpendingRow) => count * (BigInt(low ?? 0) + (BigInt(high ?? 0) << WORD_BITS));
+  const amount = rows.reduce((sum, row) => sum + amountOf(row), 0n);
+  return { amount, relays: [...new Set(rows.flatMap(({ relays }) => relays))] };
+}

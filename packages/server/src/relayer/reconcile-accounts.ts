@@ -12,9 +12,8 @@ import {
 } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
 import { fillerCalls } from './invoke.ts';
-import { findTransactions } from './nonce-search.ts';
 import { type OutcomeHandlers, storeOutcome } from './outcome.ts';
-import { type FoundPayment, type MarkedKind, type PaymentMarker, paymentsIn } from './payment-marker.ts';
+import { type FoundPayment, type MarkedKind, type PaymentMarker, paymentsIn } from './payer.ts';
 import { executesForOthers, isOpen, isPayment, type Relay, type RelayState } from './relay.ts';
 import {
   findRelayByHash,
@@ -27,6 +26,7 @@ import {
   type StoredCalls,
   writeCalls,
 } from './relay-store.ts';
+import { findTransactions } from './unknown-nonces.ts';
 
 export interface ImportedTransaction {
   readonly environment: Environment;

@@ -1,7 +1,7 @@
 import { decodeCalls, encodeCalls, selector } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
 import { newId } from '../util/ids.ts';
-import { type MarkedKind, markerCalls, readMarker } from './payment-marker.ts';
+import { type MarkedKind, markerCalls, readMarker } from './payer.ts';
 
 const TOKEN = 0xabcn;
 /** Addresses end below it. */

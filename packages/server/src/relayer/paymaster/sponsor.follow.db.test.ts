@@ -16,7 +16,7 @@ import { padAddress } from '../../chains/starknet/chain.ts';
 import type { Sponsorship } from '../relay.ts';
 import { reopenRelays } from '../relay-store.ts';
 import { createPaymasterClient, type ExecuteRequest } from './client.ts';
-import { paymasterJobs } from './follow.ts';
+import { paymasterJobs } from './sponsor.ts';
 
 let fixture: PaymasterFixture;
 

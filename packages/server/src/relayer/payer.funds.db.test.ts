@@ -5,7 +5,7 @@ import { tokenAddress, transfer } from '../../testing/chain.ts';
 import { PayoutFixture } from '../../testing/payouts.ts';
 import type { ChainChanges } from '../../testing/relayer.ts';
 import { newId } from '../util/ids.ts';
-import { availableFunds, payFromFunds, readManagerFunds, spendingOf } from './manager-funds.ts';
+import { availableFunds, payFromFunds, readManagerFunds, spendingOf } from './payer.ts';
 
 const USDC = tokenAddress('USDC');
 const AMOUNT = 10n;
