@@ -4,7 +4,7 @@ import { ApiError, levelOfWord } from '@svc/protocol';
 import type { Database, Reads } from '@svc/store';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { queueStats } from '../jobs/job-store.ts';
+import { queueStats } from '../jobs/job.ts';
 
 export interface GaugeSource {
   readonly name: string;

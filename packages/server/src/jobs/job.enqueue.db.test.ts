@@ -1,8 +1,7 @@
 import { listen, sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { createQueue, type Queue } from '../../testing/jobs.ts';
-import { enqueue, enqueueMany, isWokenBy, WAKE_CHANNEL } from './job.ts';
-import { takeJobs } from './job-store.ts';
+import { enqueue, enqueueMany, isWokenBy, takeJobs, WAKE_CHANNEL } from './job.ts';
 
 const waiting = ({ db }: Queue) =>
   db.rows<{ payload: unknown; run_at: Date; attempt: number }>(

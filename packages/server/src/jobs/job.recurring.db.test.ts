@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { expect, it } from 'vitest';
 import { BOUND, countOf, createQueue, QUICK, type Queue, startProcess } from '../../testing/jobs.ts';
-import { enqueueRecurring } from './job.ts';
-import { completeJob, takeJobs } from './job-store.ts';
+import { completeJob, enqueueRecurring, takeJobs } from './job.ts';
 
 const HOURLY = [{ task: 'tick', everySeconds: 3_600 }];
 const waiting = (queue: Queue) => countOf(queue, sql`select from jobs where task = 'tick' and worker is null`);

@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { expect, it, onTestFinished } from 'vitest';
 import { countOf, createQueue, type Queue, silent } from '../../testing/jobs.ts';
-import { enqueue } from './job.ts';
-import { takeJobs } from './job-store.ts';
+import { enqueue, takeJobs } from './job.ts';
 import { createRecovery, DEFAULT_TIMING, PRESENCE_LOCK } from './presence.ts';
 
 const DEAD = 41;

@@ -1,7 +1,6 @@
 import { connect, type Database, type Db, sql } from '@svc/store';
 import { sleep } from '../util/wakeup.ts';
-import { type JobLog, WAKE_CHANNEL } from './job.ts';
-import { recoverJobs } from './job-store.ts';
+import { type JobLog, recoverJobs, WAKE_CHANNEL } from './job.ts';
 
 export const PRESENCE_APPLICATION = 'svc jobs presence';
 

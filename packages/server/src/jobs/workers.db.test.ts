@@ -3,8 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { BOUND, countOf, createQueue, QUICK, type Queue, silent, start } from '../../testing/jobs.ts';
 import { showError } from '../log.ts';
-import { enqueue, enqueueMany, type JobContext } from './job.ts';
-import { failedJobs } from './job-store.ts';
+import { enqueue, enqueueMany, failedJobs, type JobContext } from './job.ts';
 
 const jobsLeft = (queue: Queue) => countOf(queue, sql`select from jobs`);
 

@@ -1,8 +1,7 @@
 import { type Database, sql } from '@svc/store';
 import { expect, it } from 'vitest';
 import { BOUND, createQueue, silent } from '../../testing/jobs.ts';
-import { enqueue } from './job.ts';
-import { takeJobs } from './job-store.ts';
+import { enqueue, takeJobs } from './job.ts';
 import { createRunner } from './workers.ts';
 
 const WORKER = 7;

@@ -2,8 +2,19 @@ import { connect, type Database, runAs } from '@svc/store';
 import { errorText } from '../util/text.ts';
 import type { Tracing } from '../util/trace.ts';
 import { createWakeup, sleep, type Wakeup } from '../util/wakeup.ts';
-import { enqueueRecurring, isWokenBy, type JobHandlers, type JobLog, type RecurringJob } from './job.ts';
-import { completeJob, failJob, findNeglected, releaseJobs, type TakenJob, takeJobs } from './job-store.ts';
+import {
+  completeJob,
+  enqueueRecurring,
+  failJob,
+  findNeglected,
+  isWokenBy,
+  type JobHandlers,
+  type JobLog,
+  type RecurringJob,
+  releaseJobs,
+  type TakenJob,
+  takeJobs,
+} from './job.ts';
 import { announceWorker, createRecovery, DEFAULT_TIMING, type Presence, type Timing } from './presence.ts';
 
 const WORKERS_APPLICATION = 'svc jobs';

@@ -30,7 +30,7 @@ import {
 import type { Module } from '../http/module.ts';
 import { type Readiness, readDisk } from '../http/monitoring.ts';
 import { readAddress } from '../http/validation.ts';
-import { countFailedJobs, failedJobs, findFailedJob, queueStats, retryFailedJob } from '../jobs/job-store.ts';
+import { countFailedJobs, failedJobs, findFailedJob, queueStats, retryFailedJob } from '../jobs/job.ts';
 import * as organizations from '../organizations/operator.ts';
 import { findEnvironment, type Owner } from '../organizations/organization-store.ts';
 import * as purchases from '../purchases/operator.ts';

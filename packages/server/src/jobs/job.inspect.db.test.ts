@@ -1,8 +1,7 @@
 import { sql } from '@svc/store';
 import { expect, it } from 'vitest';
 import { createQueue } from '../../testing/jobs.ts';
-import { enqueue, enqueueMany } from './job.ts';
-import { failedJobs, failJob, queueStats, takeJobs } from './job-store.ts';
+import { enqueue, enqueueMany, failedJobs, failJob, queueStats, takeJobs } from './job.ts';
 
 it('the statistics count the jobs of each task by their state, and tell how long the oldest has been due', async () => {
   const { db } = await createQueue();

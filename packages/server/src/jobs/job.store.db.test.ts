@@ -1,8 +1,16 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { createQueue, type Queue } from '../../testing/jobs.ts';
-import { enqueue, enqueueMany } from './job.ts';
-import { completeJob, failJob, recoverJobs, releaseJobs, retryFailedJob, takeJobs } from './job-store.ts';
+import {
+  completeJob,
+  enqueue,
+  enqueueMany,
+  failJob,
+  recoverJobs,
+  releaseJobs,
+  retryFailedJob,
+  takeJobs,
+} from './job.ts';
 
 const WORKER = 7;
 const OTHER = 8;
