@@ -72,7 +72,7 @@ const publicFiles: Record<string, readonly string[]> = {
   gifts: ['operator', 'claim', 'gift', 'redeem'],
   purchases: ['operator'],
   'solana-transfers': ['operator'],
-  indexer: ['transfer-watcher'],
+  indexer: ['indexer'],
   deposits: [],
   treasuries: [],
   reports: [],

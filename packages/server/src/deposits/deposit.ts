@@ -5,7 +5,7 @@ import { recordChange, serviceOf } from '../audit-log.ts';
 import type { Networks } from '../chains/networks.ts';
 import { padAddress, type StarknetChain, transfersIn } from '../chains/starknet/chain.ts';
 import { publishEvent } from '../events/events.ts';
-import type { BlockRange, TransferWatcher, WatchedTransfer } from '../indexer/transfer-watcher.ts';
+import type { BlockRange, TransferWatcher, WatchedTransfer } from '../indexer/indexer.ts';
 import type { JobLog } from '../jobs/job.ts';
 import { credit, type Entry, entryColumns, type LedgerOwner, reverse } from '../ledger/ledger.ts';
 import type { Payer } from '../relayer/payer.ts';

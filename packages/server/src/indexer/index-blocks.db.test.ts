@@ -2,8 +2,8 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { recordingChain, relayer, smallPages, transfer, wrapChain } from '../../testing/chain.ts';
 import { useIndexer } from '../../testing/indexer.ts';
-import type { IndexerContext } from './cursor.ts';
 import { indexChain } from './index-blocks.ts';
+import type { IndexerContext } from './indexer.ts';
 
 const fixture = useIndexer();
 

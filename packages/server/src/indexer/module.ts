@@ -6,10 +6,9 @@ import type { Jobs, Module } from '../http/module.ts';
 import { readAddress } from '../http/validation.ts';
 import type { JobHandler, JobLog } from '../jobs/job.ts';
 import { requireWallet } from '../wallets/wallet.ts';
-import { indexedChain } from './cursor.ts';
 import { indexChain } from './index-blocks.ts';
+import { indexedChain, type TransferWatcher } from './indexer.ts';
 import { type SyncDeps, syncWalletQueued } from './sync-wallet.ts';
-import type { TransferWatcher } from './transfer-watcher.ts';
 
 export interface IndexerJobDeps {
   readonly db: Database;

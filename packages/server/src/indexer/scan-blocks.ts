@@ -15,7 +15,7 @@ import { code, isCode } from '../chains/starknet/rpc-answers.ts';
 import type { Token } from '../chains/tokens.ts';
 import { inBatches } from '../util/semaphore.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
-import type { BlockRef, IndexerContext } from './cursor.ts';
+import type { BlockRef, IndexerContext } from './indexer.ts';
 
 export const EVENTS_PER_PAGE = 1_000;
 /** After this many pages a range ends with the last complete block, so that progress is stored. */

@@ -15,7 +15,7 @@ import {
   recordToConfirm,
 } from '../transactions/record-store.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { type IndexerContext, lockCursor } from './cursor.ts';
+import { type IndexerContext, lockCursor } from './indexer.ts';
 import type { PlacedTransfer, TimedTransfer, Wallets } from './scan-blocks.ts';
 
 export interface StoredTransfers {

@@ -5,7 +5,7 @@ import { type EmittedEvent, TRANSFER_SELECTOR, type Transfer } from '../chains/s
 import type { Token } from '../chains/tokens.ts';
 import { createSemaphore, QueueFullError } from '../util/semaphore.ts';
 import type { WalletRecord } from '../wallets/wallet.ts';
-import { type BlockRef, findBlockHashes, type IndexedChain, indexedChain, lockCursor } from './cursor.ts';
+import { type BlockRef, findBlockHashes, type IndexedChain, indexedChain, lockCursor } from './indexer.ts';
 import {
   EVENTS_PER_PAGE,
   type EventTransfer,

@@ -2,8 +2,7 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { smallPages, wrapChain } from '../../testing/chain.ts';
 import { useIndexer } from '../../testing/indexer.ts';
-import { indexChain } from './index-blocks.ts';
-import { STALE_MS } from './reorg.ts';
+import { indexChain, STALE_MS } from './index-blocks.ts';
 import { RETURN_MS } from './store-transfers.ts';
 
 const fixture = useIndexer();

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { settledRelay, stateOfRelay, useIndexer } from '../../testing/indexer.ts';
 import { aRecord } from '../../testing/transactions.ts';
 import { insertRecords } from '../transactions/record-store.ts';
-import { findCursor } from './cursor.ts';
-import { rewind, STALE_MS } from './reorg.ts';
+import { rewind, STALE_MS } from './index-blocks.ts';
+import { findCursor } from './indexer.ts';
 
 const fixture = useIndexer();
 const insertRelay = (number: number, hash: bigint) => settledRelay(fixture(), number, hash);

@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { wrapChain } from '../../testing/chain.ts';
 import { settledRelay, stateOfRelay, useIndexer } from '../../testing/indexer.ts';
-import { STALE_MS } from './reorg.ts';
+import { STALE_MS } from './index-blocks.ts';
 import { RETURN_MS } from './store-transfers.ts';
 
 const fixture = useIndexer();
