@@ -12,19 +12,19 @@ import Fastify, {
 import type { Logger } from 'pino';
 import { limitFailures } from './auth/authenticate.ts';
 import { type Config, MAX_PER_MINUTE } from './config.ts';
-import type { AdmissionControl } from './http/admission.ts';
 import type { Authenticate } from './http/call.ts';
 import { admitUnrouted, registerEndpoints, type UnroutedDeps } from './http/endpoints.ts';
-import { replyToBrokenRequest, replyWithError } from './http/error-reply.ts';
 import type { KeyWaiters } from './http/idempotency.ts';
+import { type AdmissionControl, RateLimiter, type RequestLimits } from './http/limits.ts';
 import { createMetrics, type Health, registerOperations, watchForwarding } from './http/monitoring.ts';
-import { RateLimiter, type RequestLimits } from './http/rate-limit.ts';
 import {
   addSecurityHeaders,
   allowBrowsers,
   collectMethods,
   logRequests,
   readRequestId,
+  replyToBrokenRequest,
+  replyWithError,
   setHeadersOfEarlyAnswer,
   traceRequests,
 } from './http/request-hooks.ts';

@@ -2,8 +2,7 @@ import { ApiError } from '@svc/protocol';
 import type { Pages } from '@svc/web/pages';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { replyWithError } from './http/error-reply.ts';
-import { addSecurityHeaders } from './http/request-hooks.ts';
+import { addSecurityHeaders, replyWithError } from './http/request-hooks.ts';
 import { type Explorers, explorersOf, type HomeFacts, registerPages, sendNotFoundPage } from './pages.ts';
 
 const pages: Pages = {

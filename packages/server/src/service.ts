@@ -21,8 +21,8 @@ import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-c
 import { EVENTS_CHANNEL, EventStreams } from './events/events.ts';
 import { proofKey } from './gifts/claim-proof.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
-import { AdmissionControl } from './http/admission.ts';
 import { IDEMPOTENCY_CHANNEL, KeyWaiters } from './http/idempotency.ts';
+import { AdmissionControl } from './http/limits.ts';
 import type { Health } from './http/monitoring.ts';
 import { RequestLog } from './http/request-log.ts';
 import { bind, type Listener } from './listener.ts';

@@ -2,7 +2,7 @@ import { ApiError, type ErrorCode } from '@svc/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import { useDatabase } from '../../testing/database.ts';
 import type { Authenticate, Caller } from '../http/call.ts';
-import { RateLimiter } from '../http/rate-limit.ts';
+import { RateLimiter } from '../http/limits.ts';
 import { limitFailures } from './authenticate.ts';
 import { UnguessedTokenError } from './user-tokens.ts';
 

@@ -5,7 +5,7 @@ import type { Db } from '@svc/store';
 import type { Logger } from 'pino';
 import { DEPLOYMENT } from '../audit-log.ts';
 import type { Authenticate, Caller, Guard } from '../http/call.ts';
-import { clientOf, type Decision, type RateLimiter, TooManyRequests } from '../http/rate-limit.ts';
+import { clientOf, type Decision, type RateLimiter, TooManyRequests } from '../http/limits.ts';
 import { findSession, type SessionRow } from '../members/sessions.ts';
 import { hashSecret, looksLikeKey } from '../organizations/api-keys.ts';
 import type { EnvironmentRow, KeyRow } from '../organizations/organization-store.ts';

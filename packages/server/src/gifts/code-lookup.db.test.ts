@@ -3,7 +3,7 @@ import { sql } from '@svc/store';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { useDatabase } from '../../testing/database.ts';
 import { codeLookup, testProofs } from '../../testing/gifts.ts';
-import { deleteEndedWindows } from '../http/rate-limit.ts';
+import { deleteEndedWindows } from '../http/limits.ts';
 import { CodeLookup, deleteExpiredProofs } from './code-lookup.ts';
 
 const ledger = useDatabase();

@@ -1,8 +1,8 @@
 import { ApiError } from '@svc/protocol';
 import { type Db, type Sql, sql } from '@svc/store';
+import { TooManyRequests, widerNetworks } from '../http/limits.ts';
 import { processGauge } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
-import { TooManyRequests, widerNetworks } from '../http/rate-limit.ts';
 import type { JobLog } from '../jobs/job.ts';
 import type { ClaimProofs, SolvedProof } from './claim-proof.ts';
 

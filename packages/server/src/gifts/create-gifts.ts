@@ -12,7 +12,7 @@ import {
 import { type Database, type Db, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import type { Answer, Call, Caller } from '../http/call.ts';
-import { countInWindow } from '../http/rate-limit.ts';
+import { countInWindow } from '../http/limits.ts';
 import { refuse } from '../http/validation.ts';
 import { holdMany, type LedgerOwner } from '../ledger/ledger.ts';
 import type { NewMail } from '../mail/mail.ts';

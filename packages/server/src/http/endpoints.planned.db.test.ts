@@ -4,12 +4,11 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { type Authenticator, createAuthenticate } from '../auth/authenticate.ts';
-import { AdmissionControl } from './admission.ts';
 import type { Handlers } from './call.ts';
 import { registerEndpoints } from './endpoints.ts';
-import { replyWithError } from './error-reply.ts';
 import { KeyWaiters } from './idempotency.ts';
-import { RateLimiter, type RequestLimits } from './rate-limit.ts';
+import { AdmissionControl, RateLimiter, type RequestLimits } from './limits.ts';
+import { replyWithError } from './request-hooks.ts';
 
 let database: TestDatabase;
 let app: FastifyInstance;

@@ -5,11 +5,10 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { type Authenticator, createAuthenticate } from '../auth/authenticate.ts';
-import { AdmissionControl } from './admission.ts';
 import type { Call, Handlers } from './call.ts';
 import { registerEndpoints, withoutShownOnce } from './endpoints.ts';
 import { KeyWaiters } from './idempotency.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import { AdmissionControl, type RateLimiter } from './limits.ts';
 
 const SECRET = `sk_dev_${'b'.repeat(36)}`;
 const KEY = { organization_id: 'org', environment: 'development', id: 'key', revoked_at: null };

@@ -11,7 +11,6 @@ import {
 } from '@svc/protocol';
 import { type Db, runAs } from '@svc/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type AdmissionControl, isExpensive } from './admission.ts';
 import {
   type Authenticate,
   type Call,
@@ -21,9 +20,9 @@ import {
   Streamed,
   WithStatus,
 } from './call.ts';
-import { errorBody, linkReference } from './error-reply.ts';
 import { claimKey, fingerprintOf, type KeyClaim, type KeyWaiters, type StoredAnswer } from './idempotency.ts';
-import { clientOf, type RequestLimits, takeRequest } from './rate-limit.ts';
+import { type AdmissionControl, clientOf, isExpensive, type RequestLimits, takeRequest } from './limits.ts';
+import { errorBody, linkReference } from './request-hooks.ts';
 import { findFault, findIgnoredFields, readQuery } from './validation.ts';
 
 declare module 'fastify' {

@@ -1,8 +1,8 @@
 import { ApiError, type CurrentSession, type Environment, type endpoints, environments } from '@svc/protocol';
 import type { Database, Db, Reads } from '@svc/store';
 import type { Call, Handlers, Member } from '../http/call.ts';
+import { countInWindow } from '../http/limits.ts';
 import type { Jobs, Module } from '../http/module.ts';
-import { countInWindow } from '../http/rate-limit.ts';
 import { enqueue } from '../jobs/job.ts';
 import * as store from './member-store.ts';
 import {

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { endOf, storePurchase } from '../../testing/stored-purchases.ts';
-import { replyWithError } from '../http/error-reply.ts';
+import { replyWithError } from '../http/request-hooks.ts';
 import { registerProviderCallback } from './provider-callback.ts';
 
 const secrets = { production: Buffer.alloc(32, 1), development: Buffer.alloc(32, 2) };

@@ -1,7 +1,7 @@
 import { ApiError, type Environment, environments } from '@svc/protocol';
 import type { Db } from '@svc/store';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { replyWithError } from '../http/error-reply.ts';
+import { replyWithError } from '../http/request-hooks.ts';
 import { isFresh, isSigned, readSignature, type Signature, TOLERANCE_SECONDS } from '../outbound/webhook-signature.ts';
 import { acceptResult } from './fulfilment.ts';
 import { type Fulfilment, type OrderResult, readOrderAnswer } from './provider.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AdmissionControl, BUSY_COUNT, BUSY_WINDOW_MS, isExpensive, LONGEST_WAIT_MS } from './admission.ts';
+import { AdmissionControl, BUSY_COUNT, BUSY_WINDOW_MS, isExpensive, LONGEST_WAIT_MS } from './limits.ts';
 
 const PER_SECOND = 10;
 const GAP_MS = 1_000 / PER_SECOND;

@@ -3,7 +3,7 @@ import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { createOrganization, issueKey } from '../organizations/api-keys.ts';
-import { RateLimiter } from './rate-limit.ts';
+import { RateLimiter } from './limits.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

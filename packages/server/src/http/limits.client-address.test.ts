@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientOf, widerNetworks } from './rate-limit.ts';
+import { clientOf, widerNetworks } from './limits.ts';
 
 describe('the client of a request', () => {
   it.each([

@@ -3,11 +3,10 @@ import type { Db } from '@svc/store';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { type Authenticator, createAuthenticate } from '../auth/authenticate.ts';
-import { AdmissionControl, BUSY_COUNT } from './admission.ts';
 import type { Handlers } from './call.ts';
 import { registerEndpoints } from './endpoints.ts';
 import { KeyWaiters } from './idempotency.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import { AdmissionControl, BUSY_COUNT, type RateLimiter } from './limits.ts';
 
 const KEY = { organization_id: 'org', environment: 'development', id: 'key', revoked_at: null };
 const headers = {
