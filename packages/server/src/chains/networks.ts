@@ -25,8 +25,7 @@ import {
   walletClasses,
 } from '@svc/starknet';
 import { findFault } from '../http/validation.ts';
-import type { EvmChain } from './evm/chain.ts';
-import { ViemEvmChain } from './evm/viem-chain.ts';
+import { type EvmChain, ViemEvmChain } from './evm-chain.ts';
 import { ChainUnavailableError } from './node-fetch.ts';
 import type { NodeHealth } from './nodes.ts';
 import {

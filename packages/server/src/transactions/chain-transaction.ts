@@ -14,7 +14,7 @@ import {
   unparsed,
 } from '@svc/protocol';
 import { parseFelt, toHex } from '@svc/starknet';
-import type { EvmChain } from '../chains/evm/chain.ts';
+import type { EvmChain } from '../chains/evm-chain.ts';
 import type { Networks } from '../chains/networks.ts';
 import { transfersIn } from '../chains/starknet/chain.ts';
 import type { EvmChainName, Token } from '../chains/tokens.ts';

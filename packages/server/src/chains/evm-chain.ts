@@ -15,12 +15,41 @@ import {
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from 'viem';
-import { failureIn, isEvmAnswer, NodeFailure, nodeFetch } from '../node-fetch.ts';
-import { type Node, type NodeHealth, Nodes } from '../nodes.ts';
-import type { EvmChainName } from '../tokens.ts';
-import type { EvmChain, EvmReceipt, EvmTransfer } from './chain.ts';
+import { failureIn, isEvmAnswer, NodeFailure, nodeFetch } from './node-fetch.ts';
+import { type Node, type NodeHealth, Nodes } from './nodes.ts';
+import type { EvmChainName } from './tokens.ts';
 
-export interface ViemChainOptions {
+interface EvmTransfer {
+  readonly token: EvmAddress | null;
+  readonly from: EvmAddress;
+  readonly to: EvmAddress;
+  readonly amount: bigint;
+  /** Index in the receipt: the index in the block changes with a reorganisation. Null for the native coin. */
+  readonly logIndex: number | null;
+}
+
+interface EvmReceipt {
+  readonly transactionHash: string;
+  readonly succeeded: boolean;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  readonly timestamp: Date;
+  /** Empty when the transaction failed. */
+  readonly transfers: readonly EvmTransfer[];
+}
+
+/** Every read throws a `ChainUnavailableError` when no node answers. */
+export interface EvmChain {
+  readonly chainId: number;
+  checkChain(): Promise<readonly NodeHealth[]>;
+  blockNumber(): Promise<number>;
+  /** null: the native coin. In the smallest unit. */
+  balanceOf(token: EvmAddress | null, owner: EvmAddress): Promise<bigint>;
+  decimalsOf(token: EvmAddress): Promise<number | undefined>;
+  receipt(hash: string): Promise<EvmReceipt | undefined>;
+}
+
+interface ViemChainOptions {
   readonly name: EvmChainName;
   readonly chainId: number;
   readonly urls: readonly string[];
@@ -120,12 +149,12 @@ function undefinedIfNoToken(error: unknown): undefined {
 }
 
 /** Every other node of the chain would refuse it too. */
-export class NodeRefusal extends Error {
+class NodeRefusal extends Error {
   override readonly name = 'NodeRefusal';
 }
 
 /** viem's errors quote the node's URL, which may hold an API key. The replacement names the host and carries no cause. */
-export function plainError(host: string, error: unknown): Error {
+function plainError(host: string, error: unknown): Error {
   const refusal = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null;
   if (refusal instanceof RpcRequestError) {
     return new NodeRefusal(`${host} answered error ${refusal.code}: ${refusal.details}`);

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeEventTopics, erc20Abi, type Hex } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { transfersOf } from './viem-chain.ts';
+import { transfersOf } from './evm-chain.ts';
 
 const [ana, luis, token] = (['a1', 'b2', 'c3'] as const).map((pair): Hex => `0x${pair.repeat(20)}`);
 if (!ana || !luis || !token) throw new Error('An account has no address.');

@@ -3,11 +3,11 @@ import type { EvmAddress } from '@svc/protocol';
 import { type Address, createWalletClient, defineChain, encodeFunctionData, erc20Abi, http } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSandbox } from '../../../testing/chain.ts';
-import { behave, deadUrl, startFaultyNode } from '../../../testing/faulty-node.ts';
-import { ChainUnavailableError, WrongChainError } from '../node-fetch.ts';
-import { evmChainIds, findToken } from '../tokens.ts';
-import { ViemEvmChain } from './viem-chain.ts';
+import { startSandbox } from '../../testing/chain.ts';
+import { behave, deadUrl, startFaultyNode } from '../../testing/faulty-node.ts';
+import { ViemEvmChain } from './evm-chain.ts';
+import { ChainUnavailableError, WrongChainError } from './node-fetch.ts';
+import { evmChainIds, findToken } from './tokens.ts';
 
 const USDC = findToken('sandbox', 'BASE', 'USDC')?.address as EvmAddress;
 const LUIS = `0x${'b0'.repeat(20)}` as EvmAddress;
