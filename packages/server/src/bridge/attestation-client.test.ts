@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { Throttle } from '../util/throttle.ts';
-import { AttestationClient } from './attestation-client.ts';
+import { AttestationClient, Throttle } from './attestation-client.ts';
 
 /** Answers everything in the same way, and remembers what was asked. */
 class Service {

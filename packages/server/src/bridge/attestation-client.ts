@@ -1,16 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, parseDecimal } from '@svc/protocol';
 import { trusted } from '../outbound/address-guard.ts';
 import { type OutboundRequestOptions, type OutboundResponse, outboundRequest } from '../outbound/request.ts';
 import { OutboundError } from '../outbound/url.ts';
-import { Throttle } from '../util/throttle.ts';
 import type { ForwardState } from './bridge.ts';
 import { FAST_THRESHOLD, SOLANA_DOMAIN, STANDARD_THRESHOLD, STARKNET_DOMAIN } from './cctp-message.ts';
+
+/** Circle allows 35 requests a second from one address: enough for three processes. */
+const INTERVAL_MS = 100;
+const BLOCK_MS = 300_000;
+const MAX_WAIT_MS = 10_000;
+
+interface ThrottleClock {
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<unknown>;
+}
+
+const systemClock: ThrottleClock = { now: () => performance.now(), pause };
+
+export class Throttle {
+  readonly #clock: ThrottleClock;
+  #nextAt = 0;
+  #blockedUntil = 0;
+
+  constructor(clock: ThrottleClock = systemClock) {
+    this.#clock = clock;
+  }
+
+  /** False, without waiting, when blocked or when the wait would be too long. */
+  async take(): Promise<boolean> {
+    const now = this.#clock.now();
+    const at = Math.max(now, this.#nextAt);
+    if (now < this.#blockedUntil || at - now > MAX_WAIT_MS) return false;
+    this.#nextAt = at + INTERVAL_MS;
+    if (at > now) await this.#clock.pause(at - now);
+    return this.#clock.now() >= this.#blockedUntil;
+  }
+
+  block(): void {
+    this.#blockedUntil = this.#clock.now() + BLOCK_MS;
+  }
+}
 
 /** Safe to repeat: reading changes nothing, and a message is minted once. */
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-export class BridgeUnavailableError extends ApiError {
+class BridgeUnavailableError extends ApiError {
   constructor(why: string) {
     super('chain_unavailable', 'The bridge to Solana does not answer at the moment. Try again.', {
       cause: new Error(why),
@@ -80,7 +116,7 @@ const MAX_MESSAGES = 100;
 const TRANSACTION = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
 const forwardStates = ['PENDING', 'CONFIRMED', 'COMPLETE', 'FAILED'] as const;
 
-export function readMessages(answer: unknown): readonly BridgeMessage[] | undefined {
+function readMessages(answer: unknown): readonly BridgeMessage[] | undefined {
   const { messages } = (answer ?? {}) as { messages?: unknown };
   if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) return undefined;
   const read = messages.map(readMessage);

@@ -1,8 +1,14 @@
 import { ApiError, type Environment } from '@svc/protocol';
 import { type Call, encodeByteArray, encodeU256, selector, toHex } from '@svc/starknet';
 import type { Networks, StarknetNetwork } from '../chains/networks.ts';
-import type { Throttle } from '../util/throttle.ts';
-import { AttestationClient, type BridgeMessage, ceilingOf, type Fees, feeOf } from './attestation-client.ts';
+import {
+  AttestationClient,
+  type BridgeMessage,
+  ceilingOf,
+  type Fees,
+  feeOf,
+  type Throttle,
+} from './attestation-client.ts';
 import type { Bridge, BridgeProgress, Burn, BurnOrder } from './bridge.ts';
 import {
   type CctpPlaces,

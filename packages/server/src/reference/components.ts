@@ -1,5 +1,5 @@
 import { catalogue, type ErrorCode } from '@svc/protocol';
-import { breakable, type Html, html, join } from '../util/html.ts';
+import { breakable, type Html, html, join } from '../util/text.ts';
 import { type OperationError, referredName, type Schema, type Security } from './document.ts';
 
 export const methodBadge = (method: string): Html =>

@@ -1,5 +1,5 @@
 import { catalogue } from '@svc/protocol';
-import { type Html, html } from '../util/html.ts';
+import { type Html, html } from '../util/text.ts';
 import { curlBox, errorLink, inline, jsonBox, plannedBadge } from './components.ts';
 import type { Operation } from './document.ts';
 

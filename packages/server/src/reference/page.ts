@@ -4,7 +4,7 @@ import { brotliCompress, constants } from 'node:zlib';
 import { openApiDocument } from '@svc/protocol';
 import { type Guide, type GuideLanguage, loadGuides } from '@svc/web/guides';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { escapeText, type Fragment, Html, html } from '../util/html.ts';
+import { escapeText, type Fragment, Html, html } from '../util/text.ts';
 import { errorCatalogue, methodBadge, paragraphs } from './components.ts';
 import { type OpenApi, type Operation, operationsOf, readDocument } from './document.ts';
 import { introduction, topics } from './introduction.ts';

@@ -1,5 +1,5 @@
 import { alsoInExample, exampleOf } from '@svc/protocol';
-import { breakable, type Html, html, join } from '../util/html.ts';
+import { breakable, type Html, html, join } from '../util/text.ts';
 import {
   credentialsOf,
   curlBox,

@@ -1,6 +1,5 @@
 import type { Brand } from '@svc/protocol';
-import { type Html, html } from '../../util/html.ts';
-import { oneLine, withoutLinks } from '../../util/text.ts';
+import { type Html, html, oneLine, withoutLinks } from '../../util/text.ts';
 import {
   type ButtonColors,
   buttonColors,

@@ -1,6 +1,5 @@
 import type { Brand } from '@svc/protocol';
-import { type Html, html } from '../../util/html.ts';
-import { oneLine, withoutLinks } from '../../util/text.ts';
+import { type Html, html, oneLine, withoutLinks } from '../../util/text.ts';
 
 export const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 export const MUTED = '#675d55';

@@ -1,6 +1,5 @@
 import type { Brand } from '@svc/protocol';
-import { type Html, html } from '../../util/html.ts';
-import { oneLine } from '../../util/text.ts';
+import { type Html, html, oneLine } from '../../util/text.ts';
 import { type FilledTemplate, FONT, framed, MAX_NAME_LENGTH, MUTED, senderName } from './layout.ts';
 
 export interface PurchaseContent {

@@ -1,5 +1,4 @@
-import { type Html, html } from '../../util/html.ts';
-import { oneLine, withoutLinks } from '../../util/text.ts';
+import { type Html, html, oneLine, withoutLinks } from '../../util/text.ts';
 import { buttonColors, buttonStyle, type FilledTemplate, FONT, framed, MAX_NAME_LENGTH, MUTED } from './layout.ts';
 
 export interface SignInContent {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Throttle } from './throttle.ts';
+import { Throttle } from './attestation-client.ts';
 
 /** A clock that advances with pauses only. */
 function handClock() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breakable, html, join } from './html.ts';
+import { breakable, html, join } from './text.ts';
 
 describe('html', () => {
   it('escapes what could end a text or an attribute', () => {
