@@ -61,7 +61,7 @@ const publicFiles: Record<string, readonly string[]> = {
     ...['reconcile-accounts', 'sponsorship', 'unknown-nonces', 'operator', 'budget'],
   ],
   wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome', 'create-wallet'],
-  transactions: ['record', 'record-store', 'chain-transaction', 'confirm', 'execute'],
+  transactions: ['record', 'record-store', 'chain-transaction', 'record-send', 'execute'],
   organizations: ['organization-store', 'api-keys', 'branding', 'operator'],
   members: ['sessions', 'passkeys'],
   mail: ['mail', 'templates/'],

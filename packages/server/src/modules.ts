@@ -57,7 +57,7 @@ import type { ReconcileDeps } from './relayer/reconcile-accounts.ts';
 import * as reports from './reports/module.ts';
 import * as skus from './skus/module.ts';
 import * as solanaTransfers from './solana-transfers/module.ts';
-import { wellKnownName } from './transactions/function-names.ts';
+import { wellKnownName } from './transactions/decode.ts';
 import * as transactions from './transactions/module.ts';
 import * as treasuries from './treasuries/module.ts';
 import * as wallets from './wallets/module.ts';

@@ -5,8 +5,8 @@ import { padAddress } from '../chains/starknet/chain.ts';
 import { enqueueMany } from '../jobs/job.ts';
 import { findRelayByHash } from '../relayer/relay-store.ts';
 import { isTransferOf } from '../transactions/chain-transaction.ts';
-import { confirmJob } from '../transactions/confirm.ts';
 import type { NewRecord, TransactionRecord } from '../transactions/record.ts';
+import { confirmJob } from '../transactions/record-send.ts';
 import {
   changeRecord,
   insertRecords,

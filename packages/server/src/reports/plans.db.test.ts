@@ -5,7 +5,7 @@ import { serverDatabase } from '../../testing/database.ts';
 import type { Caller } from '../http/call.ts';
 import { listRequests } from '../http/request-log.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
-import { listEnvironmentTransactions } from '../transactions/list-environment.ts';
+import { listEnvironmentTransactions } from '../transactions/history.ts';
 import { listWallets } from '../wallets/list-wallets.ts';
 import { overview } from './overview.ts';
 

@@ -37,7 +37,7 @@ import {
 } from '../wallets/signed-execution.ts';
 import { requireWallet, type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import { refreshClass, requireSponsoredClass } from '../wallets/wallet-class.ts';
-import { namesOf, storeNames, TRANSFER_FUNCTION } from './function-names.ts';
+import { namesOf, storeNames, TRANSFER_FUNCTION } from './decode.ts';
 import { asPoolError, type PoolCall, readPoolCall, requirePoolTerms, typeOfOperation } from './pool-calls.ts';
 import type { NewRecord } from './record.ts';
 import { insertRecords, setHashOfRelay } from './record-store.ts';

@@ -3,13 +3,28 @@ import {
   ApiError,
   type endpoints,
   parseEvmAddress,
+  parseStarknetAddress,
   type QueryOf,
+  type StarknetAddress,
   type Transaction,
 } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
-import { type Caller, type PageOf, type PageQuery, readPage, toPage } from '../http/call.ts';
-import { readAddress } from '../http/validation.ts';
-import { requireWallet } from '../wallets/wallet.ts';
+import {
+  type Caller,
+  type CursorPageOf,
+  microsOf,
+  olderThan,
+  type PageOf,
+  type PageQuery,
+  type Place,
+  readCursor,
+  readPage,
+  toCursorPage,
+  toPage,
+} from '../http/call.ts';
+import { readAddress, readTimeRange, refuse } from '../http/validation.ts';
+import { requireWallet, walletsOfUser } from '../wallets/wallet.ts';
+import { type FindDeps, find } from './get-transaction.ts';
 import { fromRow, type Row, recordColumns, type TransactionRecord, toTransaction } from './record.ts';
 import type { RecordOwner } from './record-store.ts';
 
@@ -21,7 +36,7 @@ export interface Period {
 
 export const ALWAYS: Period = { from: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY };
 
-export interface HistoryQuery {
+interface HistoryQuery {
   readonly address: string;
   readonly functionName: string | undefined;
   readonly period: Period;
@@ -29,7 +44,7 @@ export interface HistoryQuery {
   readonly offset: number;
 }
 
-export interface HistoryPage {
+interface HistoryPage {
   readonly records: TransactionRecord[];
   readonly total: number;
 }
@@ -107,7 +122,7 @@ function entriesSince(at: Sql, history: Sql, called: Sql): Sql {
   )`;
 }
 
-export interface CountSizes {
+interface CountSizes {
   /** Entries per transaction: a fraction of a second, so that the job can be stopped in between. */
   readonly batch: number;
   /** A deep page walks at most this many. A larger place is split in half. */
@@ -128,7 +143,7 @@ export async function countHistory(db: Db, signal?: AbortSignal, sizes = SIZES):
 }
 
 /** Time as text: a Date is less exact. */
-interface Place {
+interface CountPlace {
   readonly history: string;
   readonly functionName: string;
   readonly at: string;
@@ -140,7 +155,7 @@ async function countBatch(tx: Db, { batch, entriesAPlace }: CountSizes): Promise
   const lock = await tx.one<{ held: boolean }>(sql`
     select pg_try_advisory_xact_lock(hashtextextended('svc count history', 0)) as held`);
   if (!lock?.held) return 0;
-  const places = await tx.rows<Place & { taken: bigint }>(sql`
+  const places = await tx.rows<CountPlace & { taken: bigint }>(sql`
     with taken as (
       delete from transaction_history_uncounted
        where ctid = any (array(select ctid from transaction_history_uncounted limit ${batch}))
@@ -170,7 +185,7 @@ async function countBatch(tx: Db, { batch, entriesAPlace }: CountSizes): Promise
 }
 
 /** Splits a place. Uncounted entries stay out. */
-async function split(tx: Db, { history, functionName, at, id }: Place, size: number): Promise<void> {
+async function split(tx: Db, { history, functionName, at, id }: CountPlace, size: number): Promise<void> {
   const called = functionName === '' ? sql`` : sql`and function_name = ${functionName}`;
   await tx.run(sql`
     with next as (
@@ -201,7 +216,7 @@ async function split(tx: Db, { history, functionName, at, id }: Place, size: num
     on conflict (history, function_name, from_created_at, from_id) do update set entries = excluded.entries`);
 }
 
-export interface DateQuery {
+interface DateQuery {
   readonly year?: number;
   readonly month?: number;
   readonly day?: number;
@@ -251,4 +266,108 @@ export async function listOfWallet(reads: Reads, caller: Caller, query: Query): 
   }
   const { address } = await requireWallet(reads, caller, readAddress(query.walletAddress, 'query.walletAddress'));
   return listTransactions(reads, caller, { ...query, walletAddress: address });
+}
+
+type Endpoint = typeof endpoints.listEnvironmentTransactions;
+type EnvironmentQuery = QueryOf<Endpoint>;
+type EnvironmentAnswer = AnswerOf<Endpoint>;
+type ListRow = Row & Place;
+
+interface ListDeps extends FindDeps {
+  readonly lists: Reads;
+}
+
+/** More wallets than a person has; each is a walk of its own. */
+const MAX_WALLETS = 100;
+
+const EMPTY: CursorPageOf<never> = { data: [], nextCursor: null };
+
+export async function listEnvironmentTransactions(
+  deps: ListDeps,
+  caller: Caller,
+  query: EnvironmentQuery,
+): Promise<EnvironmentAnswer> {
+  const page = readCursor(query);
+  const addresses = await addressesOf(deps.reads, caller, query);
+  if (addresses?.length === 0) return EMPTY;
+  const ids = query.search === undefined ? undefined : await search(deps, caller, query.search);
+  if (ids?.length === 0) return EMPTY;
+  const where = sql`organization_id = ${caller.organizationId} and environment = ${caller.environment}
+    and transaction_hash is not null ${filtersOf(query, ids)}`;
+  const rows = await deps.lists.rows<ListRow>(
+    (addresses ? ofAddresses(caller, addresses, where, page) : ofEnvironment(where, page)).unnamed,
+  );
+  return toCursorPage(rows, page.limit, (row) => toTransaction(fromRow(row)));
+}
+
+type Page = ReturnType<typeof readCursor>;
+
+const columns = sql`${recordColumns}, ${microsOf(sql`created_at`)} as micros`;
+
+const ofEnvironment = (where: Sql, { limit, after }: Page): Sql => sql`
+  select ${columns} from transactions
+   where ${where} ${olderThan(after, sql`created_at`, sql`id`)}
+   order by created_at desc, id desc limit ${limit + 1}`;
+
+/** Each address has its history in order; a transfer between two of them is in both. */
+const ofAddresses = (
+  { organizationId, environment }: Caller,
+  addresses: readonly string[],
+  where: Sql,
+  { limit, after }: Page,
+): Sql => sql`
+  select * from (
+    select distinct on (record.id) record.*
+      from unnest(${addresses}::text[]) as address cross join lateral (
+        select ${columns} from (
+          select transaction_id, created_at as at from transaction_history
+           where history = history_key(${organizationId}, ${environment}, address)
+             ${olderThan(after, sql`created_at`, sql`transaction_id`)}
+        ) entry join transactions on transactions.id = entry.transaction_id
+         where ${where}
+         order by entry.at desc, entry.transaction_id desc limit ${limit + 1}
+      ) record
+  ) found
+  order by micros desc, id desc limit ${limit + 1}`;
+
+/** Undefined: of all addresses. */
+async function addressesOf(
+  reads: Reads,
+  caller: Caller,
+  query: EnvironmentQuery,
+): Promise<readonly string[] | undefined> {
+  const { walletAddress, externalUserId } = query;
+  const address = walletAddress === undefined ? undefined : readAnyAddress(walletAddress);
+  if (externalUserId === undefined) return address === undefined ? undefined : [address];
+  const wallets = await walletsOfUser(reads, { ...caller, externalUserId }, MAX_WALLETS);
+  const owned: readonly string[] = wallets.map((wallet) => wallet.address);
+  return address === undefined ? owned : owned.filter((each) => each === address);
+}
+
+function readAnyAddress(text: string): StarknetAddress | string {
+  const evm = parseEvmAddress(text);
+  if (evm.ok) return evm.value;
+  const address = parseStarknetAddress(text);
+  return address.ok ? address.value : refuse('query.walletAddress', address.reason);
+}
+
+async function search(deps: ListDeps, caller: Caller, text: string): Promise<string[]> {
+  const records = await find(deps, caller, text);
+  return records.map(({ id }) => id);
+}
+
+function filtersOf(
+  { type, status, token, skuId, ...times }: EnvironmentQuery,
+  ids: readonly string[] | undefined,
+): Sql {
+  const { from, before } = readTimeRange(times);
+  return [
+    ids === undefined ? sql`` : sql`and id = any(${ids})`,
+    type === undefined ? sql`` : sql`and type = ${type}`,
+    status === undefined ? sql`` : sql`and status = ${status}`,
+    token === undefined ? sql`` : sql`and token = ${token}`,
+    skuId === undefined ? sql`` : sql`and type = 'SKU_PURCHASE' and sku_id = ${skuId}`,
+    from === undefined ? sql`` : sql`and created_at >= ${from}`,
+    before === undefined ? sql`` : sql`and created_at < ${before}`,
+  ].reduce((all, filter) => sql`${all} ${filter}`);
 }

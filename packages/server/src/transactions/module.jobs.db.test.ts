@@ -5,8 +5,8 @@ import { silent } from '../../testing/jobs.ts';
 import { aRecord, wrongCounts } from '../../testing/transactions.ts';
 import { Networks } from '../chains/networks.ts';
 import { enqueue } from '../jobs/job.ts';
-import { confirmJob } from './confirm.ts';
 import { transactionJobs } from './module.ts';
+import { confirmJob } from './record-send.ts';
 import { insertRecords } from './record-store.ts';
 
 const records = useDatabase();

@@ -1,13 +1,17 @@
 import type { Handlers } from '../http/call.ts';
 import type { Jobs, Module } from '../http/module.ts';
-import { CONFIRM_TASK, type ConfirmDeps, type ConfirmPayload, confirm, sweepUnconfirmed } from './confirm.ts';
-import { transactionDetails } from './details.ts';
+import { deleteUnusedNames } from './decode.ts';
 import { executeSponsored, prepareTypedData, type TransactionDeps } from './execute.ts';
-import { deleteUnusedNames } from './function-names.ts';
-import { chainStatus, getTransaction } from './get-transaction.ts';
-import { countHistory, listOfWallet } from './history.ts';
-import { listEnvironmentTransactions } from './list-environment.ts';
-import { recordSend } from './record-send.ts';
+import { chainStatus, getTransaction, transactionDetails } from './get-transaction.ts';
+import { countHistory, listEnvironmentTransactions, listOfWallet } from './history.ts';
+import {
+  CONFIRM_TASK,
+  type ConfirmDeps,
+  type ConfirmPayload,
+  confirm,
+  recordSend,
+  sweepUnconfirmed,
+} from './record-send.ts';
 
 type TransactionOperation =
   | 'prepareTypedData'

@@ -9,10 +9,9 @@ import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { evmChainIds, findToken } from '../chains/tokens.ts';
 import type { Caller } from '../http/call.ts';
-import { confirm } from './confirm.ts';
 import { getTransaction } from './get-transaction.ts';
 import { listOfWallet } from './history.ts';
-import { recordSend } from './record-send.ts';
+import { confirm, recordSend } from './record-send.ts';
 import { recordToConfirm } from './record-store.ts';
 
 type Body = BodyOf<typeof endpoints.recordSend>;

@@ -7,8 +7,8 @@ import { silent } from '../../testing/jobs.ts';
 import { aRecord, outsider, STRK, stranger, TransactionFixture } from '../../testing/transactions.ts';
 import { Networks } from '../chains/networks.ts';
 import { addressOf } from '../chains/starknet/chain.ts';
-import { type ConfirmDeps, type ConfirmPayload, confirm, confirmJob } from './confirm.ts';
 import type { NewRecord, TransactionRecord } from './record.ts';
+import { type ConfirmDeps, type ConfirmPayload, confirm, confirmJob } from './record-send.ts';
 import { insertRecords, recordToConfirm } from './record-store.ts';
 
 let fixture: TransactionFixture;

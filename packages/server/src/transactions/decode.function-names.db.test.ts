@@ -2,7 +2,7 @@ import { selector, toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { newOwner, useDatabase } from '../../testing/database.ts';
-import { deleteUnusedNames, namesOf, storeNames, wellKnownName } from './function-names.ts';
+import { deleteUnusedNames, namesOf, storeNames, wellKnownName } from './decode.ts';
 
 const records = useDatabase();
 const named = (...names: string[]) => names.map((name) => ({ selector: selector(name), name }));
