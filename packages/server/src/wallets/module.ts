@@ -1,6 +1,6 @@
 import type { Handlers } from '../http/call.ts';
 import type { Jobs, Module } from '../http/module.ts';
-import { type ChainStateDeps, walletChainState } from './chain-state.ts';
+import { type ChainStateDeps, tokenBalance, walletChainState } from './chain-state.ts';
 import { createWallet, prepareCreation } from './create-wallet.ts';
 import {
   deleteExpiredEncryptions,
@@ -12,7 +12,6 @@ import {
 import { getWalletById, listWallets } from './list-wallets.ts';
 import { type ConfirmUpgradeDeps, walletJobs } from './relay-outcome.ts';
 import type { WalletDeps } from './signed-execution.ts';
-import { tokenBalance } from './token-balance.ts';
 import { executeUpgrade, prepareUpgrade } from './upgrade.ts';
 import { newestWallet, recoverCredential, toWallet } from './wallet.ts';
 

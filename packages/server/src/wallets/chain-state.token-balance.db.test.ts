@@ -2,7 +2,7 @@ import type { endpoints, QueryOf } from '@svc/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { findToken } from '../chains/tokens.ts';
-import { tokenBalance } from './token-balance.ts';
+import { tokenBalance } from './chain-state.ts';
 
 type Query = QueryOf<typeof endpoints.getTokenBalance>;
 const EVM_ADDRESS = `0x${'AB'.repeat(20)}`;
