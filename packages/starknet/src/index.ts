@@ -9,7 +9,7 @@ export * from './hashes.ts';
 export * from './outside-execution.ts';
 export * from './selectors.ts';
 export * from './sessions.ts';
-export * from './signature.ts';
+export { type StarkSignature, sign, starkKey, verify } from './signature.ts';
 export * from './spending-policies.ts';
 export * from './tokens.ts';
 export * from './transaction-hash.ts';

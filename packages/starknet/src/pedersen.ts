@@ -1,16 +1,17 @@
 import { type Affine, add, fromAffine, type Point } from './curve/curve.ts';
 import { invert } from './curve/modular.ts';
 import { buildWindows, select, type Windows } from './curve/windows.ts';
+import { engine } from './engine.ts';
 import { isFelt, PRIME } from './felt.ts';
 
 /** One base each for a felt's 248 low and 4 high bits. */
-const SHIFT = point(
+export const SHIFT = point(
   0x49ee3eba8c1600700ee1b87eb599f16716b0b1022947733551fde4050ca6804n,
   0x3ca0cfe4b3bc6ddf346d49d06ea0ed34e621062c0e056c1d0405d266e10268an,
 );
 const LOW_BITS = 248;
 const HIGH_BITS = 4;
-const BASES = {
+export const BASES = {
   left: {
     low: point(
       0x234287dcbaffe7f969c748655fca9e58fa8120b6d56eb0c1080d17957ebe47bn,
@@ -39,6 +40,8 @@ let tables: { readonly left: Windows; readonly right: Windows } | undefined;
 /** A point equal to ± the sum before it would be a hash collision, so `sumOf` applies. */
 export function pedersen(a: bigint, b: bigint): bigint {
   if (!isFelt(a) || !isFelt(b)) throw new RangeError('Only felts can be hashed');
+  const faster = engine();
+  if (faster) return faster.pedersen(a, b);
   tables ??= { left: table(BASES.left), right: table(BASES.right) };
   let total: Point = fromAffine(SHIFT);
   for (const point of select(tables.left, a)) total = add(total, point);

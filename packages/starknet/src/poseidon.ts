@@ -1,4 +1,5 @@
 import { poseidonSmall } from '@scure/starknet';
+import { engine } from './engine.ts';
 import { isFelt, PRIME as P } from './felt.ts';
 
 /** Hades permutation: 91 rounds on three felts; all but the first and last four cube only c. */
@@ -8,22 +9,30 @@ const FULL_ROUNDS = 4;
 const REDUCE_EVERY = 16;
 
 type Triple = readonly [bigint, bigint, bigint];
+export const ROUND_KEYS = schedule();
 const {
   first,
   partial: [enter = 0n, ...middle],
   last,
-} = schedule();
+} = ROUND_KEYS;
 
 export function poseidon(a: bigint, b: bigint): bigint {
   check(a);
   check(b);
-  return reduce(permute(a, b, 2n)[0]);
+  return engine()?.poseidon(a, b, 2n) ?? reduce(permute(a, b, 2n)[0]);
 }
 
 const EMPTY = absorb([]);
 
 export function poseidonMany(items: readonly bigint[]): bigint {
-  return items.length === 0 ? EMPTY : absorb(items);
+  if (items.length === 0) return EMPTY;
+  const faster = engine();
+  return faster ? faster.poseidonMany(padded(items)) : absorb(items);
+}
+
+function padded(items: readonly bigint[]): bigint[] {
+  const even = items.length + 2 - (items.length % 2);
+  return Array.from({ length: even }, (_, index) => itemAt(items, index));
 }
 
 function absorb(items: readonly bigint[]): bigint {

@@ -4,17 +4,13 @@ import { BETA, ORDER, sumOf } from './curve/curve.ts';
 import { generator } from './curve/fixed-base.ts';
 import { invert } from './curve/modular.ts';
 import { publicKeyFrom } from './curve/public-key.ts';
+import { type Engine, engine, type Fraction } from './engine.ts';
 import { isFelt, PRIME as P, toHex } from './felt.ts';
 import { memoize } from './memoize.ts';
 
 export interface StarkSignature {
   readonly r: bigint;
   readonly s: bigint;
-}
-
-interface Fraction {
-  readonly over: bigint;
-  readonly under: bigint;
 }
 
 export function starkKey(privateKey: bigint): bigint {
@@ -44,21 +40,27 @@ const MAX_CACHED = 1_024;
 const cachedCheck = memoize(MAX_CACHED, isValid, ({ hash, publicKey, r, s }) => [hash, publicKey, r, s].join());
 
 function isValid({ hash, publicKey, r, s }: SignatureCheck): boolean {
-  const key = publicKeyFrom(publicKey);
-  if (!key) return false;
+  const { keyMultiple, generatorMultiple } = engine() ?? plain;
   const inverse = invert(s, ORDER);
-  const { x, zz } = multiply(key.comb, (r * inverse) % ORDER);
-  const fromKey = { over: x, under: (zz * key.scale) % P };
+  const fromKey = keyMultiple(publicKey, (r * inverse) % ORDER);
+  if (!fromKey) return false;
   const fromHash = generatorMultiple((hash * inverse) % ORDER);
   if (!fromHash) return (r * fromKey.under - fromKey.over) % P === 0n;
   return isSumOrDifference(r, fromHash, fromKey);
 }
 
-/** Zero has no x. */
-function generatorMultiple(scalar: bigint): Fraction | undefined {
-  const total = sumOf(generator.select(scalar));
-  return total && { over: total.x, under: total.zz };
-}
+export const plain: Pick<Engine, 'keyMultiple' | 'generatorMultiple'> = {
+  keyMultiple(publicKey, scalar) {
+    const key = publicKeyFrom(publicKey);
+    if (!key) return undefined;
+    const { x, zz } = multiply(key.comb, scalar);
+    return { over: x, under: (zz * key.scale) % P };
+  },
+  generatorMultiple(scalar) {
+    const total = sumOf(generator.select(scalar));
+    return total && { over: total.x, under: total.zz };
+  },
+};
 
 // The x coordinates of A ± B are the roots of t²(a - b)² - 2t((a + b)(1 + ab) + 2β) + (ab - 1)² - 4β(a + b): tests both
 // signs at once, without a division.

@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError } from '@svc/protocol/values';
+import { useWebAssembly } from '@svc/starknet/wasm';
 import { startNode } from '../node.ts';
 import { listenOnLoopback } from './loopback-listener.ts';
 import type { NodeReply, NodeRequest, NodeSettings } from './node-thread.ts';
@@ -26,6 +27,7 @@ if (!port) throw new Error('This file is started as a worker thread.');
 const post = (message: NodeReply) => port.postMessage(message);
 const report = (error: unknown) => post({ kind: 'fault', message: textOf(error) });
 
+useWebAssembly();
 const { url, port: ownPort } = workerData as NodeSettings;
 const node = startNode({ url, report });
 const ownRpc = async (body: string) => (await node).rpc(body, '0.10.0');

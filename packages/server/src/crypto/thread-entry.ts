@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { pedersen, sign, starkKey, verify } from '@svc/starknet';
+import { useWebAssembly } from '@svc/starknet/wasm';
 import { type Job, operations, type ThreadMessage } from './crypto.ts';
 
 const port = parentPort;
@@ -17,6 +18,7 @@ port.on('message', (job: Job) => {
   }
 });
 
+useWebAssembly();
 warmUp();
 post({ kind: 'ready' });
 

@@ -1,8 +1,8 @@
 import { type Affine, add, double, fromAffine, type Point, toAffine } from './curve.ts';
 
 /** The 63 points cost about one plain multiplication and save five sixths of every later one. */
-const TEETH = 6;
-const SPACING = 42;
+export const TEETH = 6;
+export const SPACING = 42;
 
 /** Lim-Lee comb: points[m - 1] is the sum of 2^(42j) · base over the bits j of m. */
 export interface Comb {
@@ -44,7 +44,7 @@ export function multiply({ alpha, points }: Comb, scalar: bigint): Point {
 }
 
 /** columns[i] gathers the bits i, i + 42, i + 84, … */
-function columnsOf(scalar: bigint): number[] {
+export function columnsOf(scalar: bigint): number[] {
   const bits = scalar.toString(2).padStart(TEETH * SPACING, '0');
   const columns: number[] = [];
   for (let i = 0; i < SPACING; i++) {
