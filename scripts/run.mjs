@@ -46,29 +46,44 @@ async function install() {
   console.error('Installing dependencies (only when the lock file changed). A fresh clone takes one to two minutes.');
   const startedAt = Date.now();
   if (isRecent(process.versions.node)) {
-    await npmCi(process.execPath, EVERYTHING);
+    await npmCi(process.execPath, root);
   } else {
     // npm omits optional packages that do not fit the Node it runs on. So the pinned runtime is installed first, alone,
-    // and then installs everything; from a copy, because that replaces its own package.
+    // and then installs everything.
     console.error('First the pinned Node, because this one is too old.');
-    await npmCi(process.execPath, ['--no-workspaces', '--omit=dev']);
     const folder = mkdtempSync(path.join(tmpdir(), 'svc-runtime-'));
-    const copy = path.join(folder, path.basename(pinnedRuntime()));
-    copyFileSync(pinnedRuntime(), copy);
-    console.error('Then everything else.');
-    await npmCi(copy, EVERYTHING);
-    rmSync(folder, { recursive: true, force: true });
+    try {
+      describeRuntime(folder);
+      await npmCi(process.execPath, folder);
+      const first = pinnedRuntime(folder);
+      console.error('Then everything else.');
+      await npmCi(first, root);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   }
   writeFileSync(stamp, current);
   console.error(`Installed in ${Math.round((Date.now() - startedAt) / 1000)} s.`);
 }
 
-async function npmCi(node, flags) {
+/** A project of the lock file's runtimes and nothing else. */
+function describeRuntime(folder) {
+  const read = (name) => JSON.parse(readFileSync(path.join(root, name), 'utf8'));
+  const { optionalDependencies } = read('package.json');
+  const { packages, ...lock } = read('package-lock.json');
+  const names = Object.keys(optionalDependencies).map((name) => `node_modules/${name}`);
+  const only = { '': { optionalDependencies }, ...Object.fromEntries(names.map((name) => [name, packages[name]])) };
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ optionalDependencies }));
+  writeFileSync(path.join(folder, 'package-lock.json'), JSON.stringify({ ...lock, packages: only }));
+  copyFileSync(path.join(root, '.npmrc'), path.join(folder, '.npmrc'));
+}
+
+async function npmCi(node, folder) {
   // npm passes its own path to its scripts; without npm, look in the usual places.
   const { npm_execpath: own = '' } = process.env;
   const npm = own.endsWith('npm-cli.js') ? own : npmBeside(process.execPath);
-  const argv = [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...flags];
-  const child = spawn(node, argv, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: withoutNpmSettings() });
+  const argv = [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...EVERYTHING];
+  const child = spawn(node, argv, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env: withoutNpmSettings() });
   const stopProgress = showProgress();
   const [status] = await once(child, 'exit').finally(stopProgress);
   if (status !== 0) fail('npm ci did not succeed; its message is above.');
@@ -114,10 +129,10 @@ function chooseRuntime() {
   return isRecent(process.versions.node) ? process.execPath : pinnedRuntime();
 }
 
-function pinnedRuntime() {
+function pinnedRuntime(project = root) {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
   for (const candidate of [`node-${platform}-${process.arch}`, `node-bin-${platform}-${process.arch}`]) {
-    const folder = path.join(modules, candidate);
+    const folder = path.join(project, 'node_modules', candidate);
     if (!existsSync(path.join(folder, 'package.json'))) continue;
     const { bin } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
     const file = path.join(folder, bin.node);
