@@ -162,14 +162,16 @@ function readJsonBodies(app: FastifyInstance): void {
   });
 }
 
+const compile = serializers.SerializerSelector()();
+const writers = new WeakMap<object, ReturnType<typeof compile>>();
+
 /** Fastify would compile the schemas of every answer at the start: half a second for those that are never sent. */
 function writeJsonLazily(app: FastifyInstance): void {
-  const compile = serializers.SerializerSelector()();
-  app.setSerializerCompiler((route) => {
-    let write: ReturnType<typeof compile> | undefined;
-    return (body) => {
-      write ??= compile({ ...route, httpStatus: route.httpStatus ?? '' });
-      return write(body);
-    };
+  app.setSerializerCompiler((route) => (body) => {
+    const known = writers.get(route.schema as object);
+    if (known) return known(body);
+    const write = compile({ ...route, httpStatus: route.httpStatus ?? '' });
+    writers.set(route.schema as object, write);
+    return write(body);
   });
 }
