@@ -1,7 +1,6 @@
 import type { Database, Sql } from '@svc/store';
 import { type ClaimDeps, findByCode, takePlace } from '../../packages/server/src/gifts/claim.ts';
-import { ClaimProofs } from '../../packages/server/src/gifts/claim-proof.ts';
-import { CodeLookup } from '../../packages/server/src/gifts/code-lookup.ts';
+import { ClaimProofs, CodeLookup } from '../../packages/server/src/gifts/code-lookup.ts';
 import { endRedeems } from '../../packages/server/src/gifts/redeem.ts';
 import { recording, spelled } from './record-statements.ts';
 

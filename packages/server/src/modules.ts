@@ -20,11 +20,10 @@ import { createExchange, type Exchange, fixedRates, usdToCentavos } from './exch
 import * as exchanges from './exchanges/module.ts';
 import { RateBook } from './exchanges/rate-book.ts';
 import { sourcesInOrder } from './exchanges/rate-sources.ts';
-import { ClaimProofs } from './gifts/claim-proof.ts';
-import { CodeLookup } from './gifts/code-lookup.ts';
+import { ClaimProofs, CodeLookup } from './gifts/code-lookup.ts';
 import { EvidenceLinks } from './gifts/evidence.ts';
-import { giftImporters, namedGiftPayment } from './gifts/import-payments.ts';
 import * as gifts from './gifts/module.ts';
+import { giftImporters, namedGiftPayment } from './gifts/operator.ts';
 import { PayoutWaker } from './gifts/payouts.ts';
 import type { RedeemWaiters } from './gifts/redeem.ts';
 import type { Handlers } from './http/call.ts';

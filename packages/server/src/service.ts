@@ -19,7 +19,7 @@ import { createRemoteSigner } from './crypto/remote-signer.ts';
 import { foldersOf, openDatabase } from './database.ts';
 import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
 import { EVENTS_CHANNEL, EventStreams } from './events/events.ts';
-import { proofKey } from './gifts/claim-proof.ts';
+import { proofKey } from './gifts/code-lookup.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
 import { IDEMPOTENCY_CHANNEL, KeyWaiters } from './http/idempotency.ts';
 import { AdmissionControl } from './http/limits.ts';

@@ -6,9 +6,13 @@ import { cctpPlaces } from '../src/bridge/cctp-message.ts';
 import type { StarknetNetwork } from '../src/chains/networks.ts';
 import { padAddress } from '../src/chains/starknet/chain.ts';
 import type { Token } from '../src/chains/tokens.ts';
-import { type BridgeRedeemDeps, bridgeRedeem } from '../src/gifts/bridge-redeem.ts';
-import { type BridgedRedeem, findBridged } from '../src/gifts/bridge-store.ts';
-import { burnOutcomes } from '../src/gifts/burn.ts';
+import {
+  type BridgedRedeem,
+  type BridgeRedeemDeps,
+  bridgeRedeem,
+  burnOutcomes,
+  findBridged,
+} from '../src/gifts/bridge-redeem.ts';
 import { BRIDGE_TASK } from '../src/gifts/redeem.ts';
 import type { Caller } from '../src/http/call.ts';
 import type { PayAnswer, Payer, PayOrder } from '../src/relayer/payer.ts';

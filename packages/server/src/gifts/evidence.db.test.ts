@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { NOW, PUBLIC_URL, useGifts } from '../../testing/gifts.ts';
 import { listChanges } from '../audit-log.ts';
 import type { Call, Caller } from '../http/call.ts';
-import { addFacts } from './bridge-store.ts';
+import { addFacts } from './bridge-redeem.ts';
 import {
   EvidenceLinks,
   getRedeemEvidence,

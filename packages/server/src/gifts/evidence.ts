@@ -15,7 +15,7 @@ import {
 import { type Reads, type Sql, sql } from '@svc/store';
 import { recordChange } from '../audit-log.ts';
 import type { Answer, Call, Caller } from '../http/call.ts';
-import type { BridgeFacts } from './bridge-store.ts';
+import type { BridgeFacts } from './bridge-redeem.ts';
 import { receiveProofIn } from './redeem.ts';
 
 interface EvidenceRow {

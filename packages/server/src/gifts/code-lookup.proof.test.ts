@@ -1,6 +1,6 @@
 import { solveProof } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { ClaimProofs } from './claim-proof.ts';
+import { ClaimProofs } from './code-lookup.ts';
 
 const key = Buffer.alloc(32, 7);
 const EASY = 4;

@@ -12,7 +12,7 @@ import {
   reconcile,
 } from '../relayer/reconcile-accounts.ts';
 import { UnreconciledError } from '../relayer/unknown-nonces.ts';
-import { giftImporters, namedGiftPayment } from './import-payments.ts';
+import { giftImporters, namedGiftPayment } from './operator.ts';
 import { payoutOutcomes } from './payouts.ts';
 
 let payouts: PayoutFixture;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../testing/database.ts';
-import { proofKey } from './claim-proof.ts';
+import { proofKey } from './code-lookup.ts';
 
 const database = useDatabase();
 
