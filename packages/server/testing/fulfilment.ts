@@ -8,8 +8,7 @@ import { confirmPayment, type FulfilmentDeps } from '../src/purchases/confirm-pa
 import { orderPurchase } from '../src/purchases/fulfilment.ts';
 import type { OrderResult, Provider, ProviderOrder } from '../src/purchases/provider.ts';
 import type { ToConfirm } from '../src/purchases/purchase.ts';
-import { refundOutcomes } from '../src/purchases/refund-outcome.ts';
-import { type RefundDeps, refundSkuPurchase } from '../src/purchases/refunds.ts';
+import { type RefundDeps, refundOutcomes, refundSkuPurchase } from '../src/purchases/refunds.ts';
 import { createPayer } from '../src/relayer/payer.ts';
 import { manager, PAYMENT_ADDRESS, relayer, TestClock, tokenAddress, transfer } from './chain.ts';
 import { type ChainChanges, RelayerFixture } from './relayer.ts';

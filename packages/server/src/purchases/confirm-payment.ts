@@ -2,7 +2,6 @@ import { type Database, type Db, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { enqueue, enqueueMany, type JobLog } from '../jobs/job.ts';
 import { type ChainTransfer, observeTransaction } from '../transactions/chain-transaction.ts';
-import { notifyOrganization } from './notify.ts';
 import type { Providers } from './provider.ts';
 import {
   CONFIRM_PAYMENT_TASK,
@@ -12,6 +11,7 @@ import {
   lockPurchase,
   markPaid,
   markRefundDue,
+  notifyOrganization,
   ORDER_TASK,
   orderJob,
   type Payment,

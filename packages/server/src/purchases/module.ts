@@ -5,8 +5,7 @@ import { type Jobs, type Module, queryGauge } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
 import type { JobHandler } from '../jobs/job.ts';
 import { confirmPayment, type FulfilmentDeps, requeueStalledPurchases } from './confirm-payment.ts';
-import { cancelSkuPurchase, orderPurchase } from './fulfilment.ts';
-import { type CallbackDeps, registerProviderCallback } from './provider-callback.ts';
+import { type CallbackDeps, cancelSkuPurchase, orderPurchase, registerProviderCallback } from './fulfilment.ts';
 import { CONFIRM_PAYMENT_TASK, ORDER_TASK, type ToConfirm, type ToOrder } from './purchase.ts';
 import {
   createPurchase,
@@ -15,8 +14,7 @@ import {
   listOwnPurchases,
   type PurchaseDeps,
 } from './record-purchase.ts';
-import { requeueFailedRefunds } from './refund-outcome.ts';
-import { type RefundDeps, refundSkuPurchase } from './refunds.ts';
+import { type RefundDeps, refundSkuPurchase, requeueFailedRefunds } from './refunds.ts';
 
 type PurchaseOperation =
   | 'createSkuPurchase'
@@ -113,4 +111,4 @@ export function refundJobs(deps: RefundJobDeps): Jobs {
   };
 }
 
-export { refundOutcomes as relayOutcomes } from './refund-outcome.ts';
+export { refundOutcomes as relayOutcomes } from './refunds.ts';

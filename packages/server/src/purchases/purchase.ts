@@ -1,8 +1,20 @@
-import { ApiError, type RefundStatus, type TxStatus, txStatuses, type UsdMicros } from '@svc/protocol';
+import { ApiError, type EventType, type RefundStatus, type TxStatus, txStatuses, type UsdMicros } from '@svc/protocol';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
+import { publishEvent } from '../events/events.ts';
 import type { Caller } from '../http/call.ts';
 import { enqueue, type NewJob } from '../jobs/job.ts';
-import { fromRow, type NewRecord, type Row, recordColumns, type TransactionRecord } from '../transactions/record.ts';
+import { queueNotification } from '../mail/mail.ts';
+import type { PurchaseContent } from '../mail/templates/purchase.ts';
+import type { TemplateName } from '../mail/templates/templates.ts';
+import { notificationAddress } from '../organizations/organization-store.ts';
+import {
+  fromRow,
+  type NewRecord,
+  type Row,
+  recordColumns,
+  type TransactionRecord,
+  toTransaction,
+} from '../transactions/record.ts';
 import { insertRecordAs, type RecordOwner, recordById } from '../transactions/record-store.ts';
 import { laneOf } from '../util/ids.ts';
 import { storableText } from '../util/text.ts';
@@ -31,7 +43,7 @@ export interface Payment {
   readonly amount: bigint;
 }
 
-export interface Refund {
+interface Refund {
   readonly status: RefundStatus | undefined;
   readonly hash: string | undefined;
   readonly relayId: string | undefined;
@@ -137,7 +149,7 @@ export const purchaseTransitions: Readonly<Record<TxStatus, readonly TxStatus[]>
   CANCELLED: [],
 };
 
-export function purchaseStatusesBefore(status: TxStatus): readonly TxStatus[] {
+function purchaseStatusesBefore(status: TxStatus): readonly TxStatus[] {
   return txStatuses.filter((from) => purchaseTransitions[from].includes(status));
 }
 
@@ -219,7 +231,7 @@ export async function isBeingOrdered(reads: Reads, id: string): Promise<boolean>
   return running.length > 0;
 }
 
-export interface PaymentKey {
+interface PaymentKey {
   readonly chainId: string;
   readonly hash: string;
 }
@@ -275,7 +287,7 @@ export async function storePurchase(
   return stored;
 }
 
-export interface PurchaseFilter {
+interface PurchaseFilter {
   readonly status: TxStatus | undefined;
   readonly refundStatus: RefundStatus | undefined;
   readonly limit: number;
@@ -312,4 +324,47 @@ export interface ToConfirm {
 export function confirmPaymentJob({ id, organizationId }: Pick<TransactionRecord, 'id' | 'organizationId'>): NewJob {
   const payload: ToConfirm = { purchaseId: id };
   return { task: CONFIRM_PAYMENT_TASK, key: id, payload, tenant: organizationId };
+}
+
+interface StatusNotification {
+  readonly event: EventType;
+  readonly mail?: TemplateName & `purchase-${string}`;
+}
+
+const notifications: Readonly<Partial<Record<TxStatus, StatusNotification>>> = {
+  PROCESSING: { event: 'sku-purchase.processing' },
+  SUCCESS: { event: 'sku-purchase.completed', mail: 'purchase-completed' },
+  FAILED: { event: 'sku-purchase.failed', mail: 'purchase-failed' },
+  CANCELLED: { event: 'sku-purchase.cancelled', mail: 'purchase-cancelled' },
+};
+
+/** Enqueues the webhook event and the mail of a purchase's status in the caller's transaction. */
+export async function notifyOrganization(tx: Db, id: string): Promise<void> {
+  const purchase = await findPurchase(tx, id);
+  const notification = purchase && notifications[purchase.record.status];
+  if (!notification) return;
+  const { organizationId, environment } = purchase.record;
+  const { event: type, mail: template } = notification;
+  const data = toTransaction(purchase.record);
+  await publishEvent(tx, { organizationId, environment, type, subject: id, data });
+  if (!template) return;
+  const recipient = await notificationAddress(tx, organizationId, environment);
+  if (!recipient) return;
+  const content = contentOf(purchase, recipient.organizationName);
+  await queueNotification(tx, { organizationId, environment, recipient: recipient.address, template, content });
+}
+
+function contentOf({ record, order, skuName, refund }: Purchase, orgName: string): PurchaseContent {
+  const { skuFileNumber, revertReason } = record;
+  return {
+    purchaseId: record.id,
+    service: skuName,
+    reference: order.reference,
+    amount: order.amount,
+    currency: order.currency,
+    orgName,
+    ...(skuFileNumber !== undefined && { fileNumber: skuFileNumber }),
+    ...(revertReason !== undefined && { reason: revertReason }),
+    refundDue: refund.status !== undefined,
+  };
 }

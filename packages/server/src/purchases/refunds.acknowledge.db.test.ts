@@ -4,7 +4,7 @@ import { relayer, transfer } from '../../testing/chain.ts';
 import { FulfilmentFixture, PAID, payer, refund } from '../../testing/fulfilment.ts';
 import { refusal } from '../../testing/wallets.ts';
 import type { RelayOutcome } from '../relayer/outcome.ts';
-import { refundOutcomes, requeueFailedRefunds } from './refund-outcome.ts';
+import { refundOutcomes, requeueFailedRefunds } from './refunds.ts';
 
 /** Of the organisation, with an account of its own. */
 const treasurer = relayer(2);

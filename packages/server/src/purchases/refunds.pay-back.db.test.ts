@@ -9,7 +9,7 @@ import { createOrganization } from '../organizations/api-keys.ts';
 import { createPayer } from '../relayer/payer.ts';
 import { newId } from '../util/ids.ts';
 import { refundJobs } from './module.ts';
-import { requeueFailedRefunds } from './refund-outcome.ts';
+import { requeueFailedRefunds } from './refunds.ts';
 
 const REVERT = { kind: 'revert', reason: 'out of luck' };
 let fixture: FulfilmentFixture;

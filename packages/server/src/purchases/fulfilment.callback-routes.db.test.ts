@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { endOf, storePurchase } from '../../testing/stored-purchases.ts';
 import { replyWithError } from '../http/request-hooks.ts';
-import { registerProviderCallback } from './provider-callback.ts';
+import { registerProviderCallback } from './fulfilment.ts';
 
 const secrets = { production: Buffer.alloc(32, 1), development: Buffer.alloc(32, 2) };
 const signers = {

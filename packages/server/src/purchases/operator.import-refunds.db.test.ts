@@ -3,9 +3,8 @@ import { readSchema, writeSchema } from '../../testing/backup.ts';
 import { manager, transfer } from '../../testing/chain.ts';
 import { FulfilmentFixture, PAID, payer, refund } from '../../testing/fulfilment.ts';
 import { matchByOperator, type ReconcileDeps, reconcile } from '../relayer/reconcile-accounts.ts';
-import { namedRefund, refundImporter } from './import-refunds.ts';
-import { endByOperator } from './operator.ts';
-import { refundOutcomes, requeueFailedRefunds } from './refund-outcome.ts';
+import { endByOperator, namedRefund, refundImporter } from './operator.ts';
+import { refundOutcomes, requeueFailedRefunds } from './refunds.ts';
 
 let fixture: FulfilmentFixture;
 beforeAll(async () => {
