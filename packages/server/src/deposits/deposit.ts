@@ -1,19 +1,21 @@
-import { ApiError, type Environment, type EventData, formatUsd, type UsdMicros } from '@svc/protocol';
+import { ApiError, type Environment, type EventData, type endpoints, formatUsd, type UsdMicros } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import { recordChange, serviceOf } from '../audit-log.ts';
 import type { Networks } from '../chains/networks.ts';
 import { padAddress, type StarknetChain, transfersIn } from '../chains/starknet/chain.ts';
 import { publishEvent } from '../events/events.ts';
+import type { Answer, Call } from '../http/call.ts';
+import { refuse } from '../http/validation.ts';
 import type { BlockRange, TransferWatcher, WatchedTransfer } from '../indexer/indexer.ts';
 import type { JobLog } from '../jobs/job.ts';
-import { credit, type Entry, entryColumns, type LedgerOwner, reverse } from '../ledger/ledger.ts';
+import { credit, type Entry, entryColumns, type LedgerOwner, reverse, toLedgerEntry } from '../ledger/ledger.ts';
 import type { Payer } from '../relayer/payer.ts';
+import { awaitExecuted, type ChainTransaction, parseStarknetHash } from '../transactions/chain-transaction.ts';
 import { errorText } from '../util/text.ts';
-import { hasAddresses, ownersOf } from './deposit-address.ts';
-import { requestSweep } from './sweep.ts';
+import { type DepositAddressDeps, depositAddress, hasAddresses, ownersOf, requestSweep } from './deposit-address.ts';
 
-export interface DepositDeps {
+interface DepositDeps {
   readonly db: Database;
   readonly networks: Pick<Networks, 'starknet' | 'token'>;
   readonly payer: Pick<Payer, 'publicKey'>;
@@ -32,7 +34,7 @@ const MAX_SETTLED = 100;
 /** Credits that were spent return when holds are released or a deposit arrives. */
 const REVERSAL_RETRY_SECONDS = 15;
 
-export interface DepositKey {
+interface DepositKey {
   readonly chainId: string;
   readonly hash: string;
   readonly address: string;
@@ -43,7 +45,7 @@ interface DepositPlace {
   readonly blockHash: string;
 }
 
-export interface Deposit extends DepositKey, DepositPlace, LedgerOwner {
+interface Deposit extends DepositKey, DepositPlace, LedgerOwner {
   readonly amount: UsdMicros;
   readonly credited: UsdMicros;
   readonly entries: number;
@@ -64,16 +66,16 @@ const depositOf = (row: Row): Deposit => ({ ...row, blockNumber: Number(row.bloc
 const isKey = ({ chainId, hash, address }: DepositKey) => sql`
   chain_id = ${chainId} and transaction_hash = ${hash} and address = ${address}`;
 
-export async function findDeposit(reads: Reads, key: DepositKey): Promise<Deposit | undefined> {
+async function findDeposit(reads: Reads, key: DepositKey): Promise<Deposit | undefined> {
   const row = await reads.one<Row>(sql`select ${columns} from deposits where ${isKey(key)}`);
   return row && depositOf(row);
 }
 
-export function findEntry(reads: Reads, id: string): Promise<Entry | undefined> {
+function findEntry(reads: Reads, id: string): Promise<Entry | undefined> {
   return reads.one<Entry>(sql`select ${entryColumns} from ledger_entries where id = ${id}`);
 }
 
-export interface DepositTransfer {
+interface DepositTransfer {
   readonly token: bigint | undefined;
   readonly from: bigint;
   readonly to: bigint;
@@ -81,16 +83,16 @@ export interface DepositTransfer {
 }
 
 /** A unit of USDC is a millionth of a dollar. */
-export function amountTo(address: bigint, usdc: bigint, transfers: readonly DepositTransfer[]): UsdMicros {
+function amountTo(address: bigint, usdc: bigint, transfers: readonly DepositTransfer[]): UsdMicros {
   return transfers
     .filter(({ token, from, to }) => token === usdc && to === address && from !== address)
     .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-export type NewDeposit = DepositKey & DepositPlace & LedgerOwner & Pick<Deposit, 'amount'>;
+type NewDeposit = DepositKey & DepositPlace & LedgerOwner & Pick<Deposit, 'amount'>;
 
 /** `scanned` by the indexer, which alone knows that a credited deposit has moved. */
-export async function storeDeposits(
+async function storeDeposits(
   tx: Db,
   deposits: readonly NewDeposit[],
   { scanned }: { readonly scanned: boolean },
@@ -196,7 +198,7 @@ export function requireUsdc(networks: Pick<Networks, 'token'>, environment: Envi
 }
 
 /** Brings the ledger to what the chain shows. Idempotent; may run in several processes. */
-export async function settleDeposits(deps: DepositDeps, environment: Environment): Promise<void> {
+async function settleDeposits(deps: DepositDeps, environment: Environment): Promise<void> {
   const { db, networks, log, now = Date.now } = deps;
   const { chain } = networks.starknet(environment);
   const chainId = toHex(chain.chainId);
@@ -244,12 +246,12 @@ async function settleDeposit(deps: DepositDeps, chain: StarknetChain, deposit: D
 }
 
 /** Read after the deposit was stored: a later reorganisation is noticed by the indexer, which then finds it. */
-export async function isOnChain(chain: StarknetChain, { blockNumber, blockHash }: DepositPlace): Promise<boolean> {
+async function isOnChain(chain: StarknetChain, { blockNumber, blockHash }: DepositPlace): Promise<boolean> {
   return (await chain.block(blockNumber))?.hash === BigInt(blockHash);
 }
 
 /** Undefined when its block is another one by now. Under the row's lock, so that two processes credit once. */
-export async function creditDeposit(tx: Db, verified: DepositKey & DepositPlace): Promise<Entry | undefined> {
+async function creditDeposit(tx: Db, verified: DepositKey & DepositPlace): Promise<Entry | undefined> {
   const deposit = await lockDeposit(tx, verified);
   if (!deposit || deposit.missingSince || deposit.blockHash !== verified.blockHash) return undefined;
   const { amount, credited, entryId } = deposit;
@@ -334,4 +336,85 @@ async function findAgain(deps: DepositDeps, chain: StarknetChain, deposit: Depos
   const found = { ...deposit, amount, blockNumber, blockHash: toHex(blockHash) };
   if (deposit.credited === 0n) await deps.db.tx((tx) => storeDeposits(tx, [found], { scanned: false }));
   return true;
+}
+
+type CreateDeposit = typeof endpoints.createDeposit;
+
+export interface CreateDepositDeps extends DepositDeps, DepositAddressDeps {
+  readonly networks: Networks;
+  readonly payer: DepositAddressDeps['payer'];
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+/** Credits a transfer to the caller's deposit address at once, where the indexer has not done so already. */
+export async function createDeposit(
+  deps: CreateDepositDeps,
+  { caller, body, transact }: Call<CreateDeposit>,
+): Promise<Answer<CreateDeposit>> {
+  const { db, networks } = deps;
+  const { organizationId, environment } = caller;
+  if (body.chain !== 'STARKNET') throw new ApiError('unsupported_chain', 'Deposits are made on STARKNET only.');
+  const parsed = parseStarknetHash(body.transactionHash);
+  const hash = parsed.ok ? toHex(parsed.value) : refuse('body.transactionHash', parsed.reason);
+  const { chain, paymentAddress } = networks.starknet(environment);
+  const usdc = requireUsdc(networks, environment);
+  const own = await depositAddress(deps, caller);
+  if (!own) throw noManager(environment);
+  const { address } = own;
+  const key = { chainId: toHex(chain.chainId), hash, address };
+  const known = await findDeposit(db.reads, key);
+  const entry = known?.entryId && known.credited > 0n ? await findEntry(db.reads, known.entryId) : undefined;
+  if (entry) return toLedgerEntry(entry);
+  const found = await awaitExecuted(deps, environment, { chain: 'STARKNET', hash, accepted: true });
+  const amount = requireAmount(found, { usdc, address: BigInt(address), paymentAddress: BigInt(paymentAddress) });
+  const { blockNumber, blockHash } = requireBlock(found, hash);
+  const missing = deps.confirmations(environment) - ((await chain.blockNumber()) - blockNumber + 1);
+  if (missing > 0) throw notFound(hash, `needs ${missing} more blocks, and is then credited by itself`);
+  const deposit = { ...key, organizationId, environment, amount, blockNumber, blockHash: toHex(blockHash) };
+  await db.tx((tx) => storeDeposits(tx, [deposit], { scanned: false }));
+  const stands = await isOnChain(chain, deposit);
+  return transact(async (tx) => {
+    const credited = stands ? await creditDeposit(tx, deposit) : undefined;
+    if (!credited) throw notFound(hash, 'lost its block, and is credited by itself when it is in one again');
+    return toLedgerEntry(credited);
+  });
+}
+
+interface Recipient {
+  readonly usdc: bigint;
+  readonly address: bigint;
+  readonly paymentAddress: bigint;
+}
+
+/** A transfer to another organisation's deposit address is refused like one to anywhere else. */
+export function requireAmount(
+  { transfers }: Pick<ChainTransaction, 'transfers'>,
+  { usdc, address, paymentAddress }: Recipient,
+): bigint {
+  const amount = amountTo(address, usdc, transfers);
+  if (amount > MAX_DEPOSIT) throw mismatch('it is too large to be credited');
+  if (amount > 0n) return amount;
+  const shown = `0x${address.toString(16).padStart(64, '0')}`;
+  if (amountTo(paymentAddress, usdc, transfers) > 0n) {
+    throw mismatch(`it pays the payment address, which is for purchases. Send USDC to your deposit address ${shown}`);
+  }
+  throw mismatch(`it brings no USDC to your deposit address ${shown}`);
+}
+
+function requireBlock({ blockNumber, blockHash }: ChainTransaction, hash: string) {
+  if (blockNumber === undefined || blockHash === undefined) throw notFound(hash, 'is in no sealed block yet');
+  return { blockNumber, blockHash };
+}
+
+function mismatch(found: string): ApiError {
+  return new ApiError('transaction_mismatch', `The transaction is no deposit: ${found}.`);
+}
+
+function notFound(hash: string, state: string): ApiError {
+  return new ApiError('transaction_not_found', `Transaction ${hash} ${state}.`, { status: 400 });
+}
+
+function noManager(environment: string): ApiError {
+  const message = `No account of this deployment takes deposits in ${environment}. Its operator sets MANAGER_ACCOUNT.`;
+  return new ApiError('chain_not_configured', message);
 }

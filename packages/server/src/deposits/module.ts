@@ -1,8 +1,8 @@
 import { type Reads, sql } from '@svc/store';
 import { type Module, queryGauge } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
-import { type CreateDepositDeps, createDeposit } from './create-deposit.ts';
-import { type SweepJobDeps, sweepJobs, sweepOutcomes } from './sweep.ts';
+import { type CreateDepositDeps, createDeposit } from './deposit.ts';
+import { type SweepJobDeps, sweepJobs, sweepOutcomes } from './deposit-address.ts';
 
 export { depositWatcher } from './deposit.ts';
 export { depositAddressReader } from './deposit-address.ts';

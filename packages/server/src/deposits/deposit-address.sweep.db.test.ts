@@ -7,8 +7,8 @@ import { padAddress } from '../chains/starknet/chain.ts';
 import { availableFunds, createPayer, readManagerFunds } from '../relayer/payer.ts';
 import type { Sponsor } from '../relayer/relay.ts';
 import { requireUsdc } from './deposit.ts';
+import { MIN_SWEEP } from './deposit-address.ts';
 import { create } from './module.ts';
-import { MIN_SWEEP } from './sweep.ts';
 
 let fixture: DepositFixture;
 let address: bigint;

@@ -1,7 +1,6 @@
 import { ApiError } from '@svc/protocol';
 import { describe, expect, it } from 'vitest';
-import { requireAmount } from './create-deposit.ts';
-import { MAX_DEPOSIT } from './deposit.ts';
+import { MAX_DEPOSIT, requireAmount } from './deposit.ts';
 
 const [USDC, OTHER_TOKEN, PAYMENT, OWN, ANA, EVA] = [1n, 2n, 10n, 0xabcn, 20n, 21n];
 const recipient = { usdc: USDC, address: OWN, paymentAddress: PAYMENT };

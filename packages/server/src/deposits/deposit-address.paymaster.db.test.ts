@@ -4,8 +4,7 @@ import { manager, testCrypto } from '../../testing/chain.ts';
 import { order, PaymasterFixture, sendings } from '../../testing/paymaster.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
 import { createPayer } from '../relayer/payer.ts';
-import { depositAddress } from './deposit-address.ts';
-import { requestSweep, sweepDeposits, sweepOutcomes } from './sweep.ts';
+import { depositAddress, requestSweep, sweepDeposits, sweepOutcomes } from './deposit-address.ts';
 
 let fixture: PaymasterFixture;
 beforeAll(async () => {

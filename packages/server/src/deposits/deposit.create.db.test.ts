@@ -7,7 +7,7 @@ import { findBrokenInvariants } from '../../testing/ledger.ts';
 import { refusal } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import type { Caller } from '../http/call.ts';
-import type { CreateDepositDeps } from './create-deposit.ts';
+import type { CreateDepositDeps } from './deposit.ts';
 
 let fixture: DepositFixture;
 let caller: Caller;
