@@ -6,9 +6,15 @@ import { padAddress } from '../src/chains/starknet/chain.ts';
 import type { Call, Caller } from '../src/http/call.ts';
 import { createOrganization } from '../src/organizations/api-keys.ts';
 import type { Sponsor } from '../src/relayer/relay.ts';
-import { cancelProposal, executeProposal, getProposal, signProposal } from '../src/treasuries/proposals.ts';
+import {
+  cancelProposal,
+  executeProposal,
+  expireProposals,
+  getProposal,
+  signProposal,
+  treasuryOutcomes,
+} from '../src/treasuries/proposals.ts';
 import { changePolicy, createProposal } from '../src/treasuries/propose.ts';
-import { expireProposals, treasuryOutcomes } from '../src/treasuries/relay-outcome.ts';
 import { createTreasury, requireTreasury, type TreasuryDeps, toTreasury } from '../src/treasuries/treasury.ts';
 import { type ChainChanges, testCrypto } from './chain.ts';
 import { RelayerFixture } from './relayer.ts';

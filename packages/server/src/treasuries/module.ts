@@ -1,7 +1,14 @@
 import type { Module } from '../http/module.ts';
-import { cancelProposal, executeProposal, getProposal, listProposals, signProposal } from './proposals.ts';
+import {
+  cancelProposal,
+  type ExpiryDeps,
+  executeProposal,
+  expiryJobs,
+  getProposal,
+  listProposals,
+  signProposal,
+} from './proposals.ts';
 import { changePolicy, createProposal } from './propose.ts';
-import { type ExpiryDeps, expiryJobs } from './relay-outcome.ts';
 import {
   createTreasury,
   getPolicy,
@@ -44,4 +51,4 @@ export function create(deps: TreasuryDeps & ExpiryDeps): Module<TreasuryOperatio
   };
 }
 
-export { treasuryOutcomes as relayOutcomes } from './relay-outcome.ts';
+export { treasuryOutcomes as relayOutcomes } from './proposals.ts';

@@ -4,8 +4,7 @@ import { type Db, type Reads, type Sql, sql } from '@svc/store';
 import { publishEvent } from '../events/events.ts';
 import { queueNotification } from '../mail/mail.ts';
 import { readCalls, type StoredCalls, writeCalls } from '../relayer/relay-store.ts';
-import { type Policy, requiredSignatures } from './policy.ts';
-import type { TreasuryRow } from './treasury.ts';
+import { type Policy, requiredSignatures, type TreasuryRow } from './treasury.ts';
 
 /**
  * A removed signer takes READY back to PENDING. After its relay a proposal may end again: by a reorganisation, or by a third party who

@@ -15,7 +15,6 @@ import { randomNonce } from '../relayer/relay.ts';
 import { requireAllowedCalls } from '../relayer/sponsorship.ts';
 import { readCalls } from '../transactions/execute.ts';
 import { newId } from '../util/ids.ts';
-import { type Policy, policyCalls, readPolicy, requiredSignatures, requireToken, shownLimits } from './policy.ts';
 import {
   changeState,
   findProposal,
@@ -27,7 +26,18 @@ import {
   tellSigners,
   toProposal,
 } from './proposal-store.ts';
-import { lockTreasury, requireTreasury, type TreasuryDeps, type TreasuryRow } from './treasury.ts';
+import {
+  lockTreasury,
+  type Policy,
+  policyCalls,
+  readPolicy,
+  requiredSignatures,
+  requireToken,
+  requireTreasury,
+  shownLimits,
+  type TreasuryDeps,
+  type TreasuryRow,
+} from './treasury.ts';
 
 type Create = typeof endpoints.createTreasuryProposal;
 type Change = typeof endpoints.changeTreasuryPolicy;
