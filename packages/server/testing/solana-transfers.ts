@@ -4,13 +4,8 @@ import { burnCalls } from '../src/bridge/cctp-bridge.ts';
 import { cctpPlaces } from '../src/bridge/cctp-message.ts';
 import type { WithStatus } from '../src/http/call.ts';
 import type { RelayOutcome } from '../src/relayer/outcome.ts';
-import {
-  createTransfer,
-  getTransfer,
-  quoteTransfer,
-  type TransferDeps,
-} from '../src/solana-transfers/create-transfer.ts';
 import { followTransfer, transferOutcomes } from '../src/solana-transfers/follow-transfer.ts';
+import { createTransfer, getTransfer, quoteTransfer, type TransferDeps } from '../src/solana-transfers/transfer.ts';
 import { transactionOutcomes } from '../src/transactions/relay-outcome.ts';
 import { FakeBridge, WALLET } from './bridge.ts';
 import { TestClock } from './chain.ts';

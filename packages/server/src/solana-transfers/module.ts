@@ -1,9 +1,15 @@
 import { type Reads, type Sql, sql } from '@svc/store';
 import { countGauge, type Module } from '../http/module.ts';
 import type { GaugeSource } from '../http/monitoring.ts';
-import { createTransfer, getTransfer, listTransfers, quoteTransfer, type TransferDeps } from './create-transfer.ts';
 import { type FollowTransferDeps, followTransfer, requeueStalledTransfers } from './follow-transfer.ts';
-import { FOLLOW_TASK } from './transfer.ts';
+import {
+  createTransfer,
+  FOLLOW_TASK,
+  getTransfer,
+  listTransfers,
+  quoteTransfer,
+  type TransferDeps,
+} from './transfer.ts';
 
 type TransferOperation = 'quoteSolanaTransfer' | 'createSolanaTransfer' | 'getSolanaTransfer' | 'listSolanaTransfers';
 
