@@ -45,7 +45,6 @@ const composition = [
 
   'config.ts',
   'database.ts',
-  'dev-credentials.ts',
   'env-reader.ts',
   'keystore.ts',
   'listener.ts',
@@ -62,7 +61,7 @@ const publicFiles: Record<string, readonly string[]> = {
   ],
   wallets: ['wallet', 'wallet-class', 'signed-execution', 'relay-outcome', 'create-wallet'],
   transactions: ['record', 'record-store', 'chain-transaction', 'record-send', 'execute'],
-  organizations: ['organization-store', 'api-keys', 'branding', 'operator'],
+  organizations: ['organization-store', 'api-keys', 'settings', 'operator'],
   members: ['sessions', 'passkeys'],
   mail: ['mail', 'templates/'],
   bridge: ['bridge', 'cctp-message', 'follow-burn', 'solana-address'],

@@ -30,7 +30,7 @@ import {
 } from './http/request-hooks.ts';
 import { type RequestLog, writeRequestLog } from './http/request-log.ts';
 import type { Modules } from './modules.ts';
-import { registerLogos } from './organizations/branding.ts';
+import { registerLogos } from './organizations/settings.ts';
 import { registerPages, type ServedPages, sendNotFoundPage } from './pages.ts';
 import { registerReference } from './reference/page.ts';
 import type { Tracing } from './util/trace.ts';

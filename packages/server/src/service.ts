@@ -17,7 +17,6 @@ import type { HeldKey, SigningKey } from './crypto/crypto.ts';
 import { cacheAddresses, startCrypto } from './crypto/pool.ts';
 import { createRemoteSigner } from './crypto/remote-signer.ts';
 import { foldersOf, openDatabase } from './database.ts';
-import { credentialsFileOf, prepareDevelopment, writeCredentials } from './dev-credentials.ts';
 import { EVENTS_CHANNEL, EventStreams } from './events/events.ts';
 import { proofKey } from './gifts/code-lookup.ts';
 import { REDEEMS_CHANNEL, RedeemWaiters } from './gifts/redeem.ts';
@@ -30,7 +29,12 @@ import { createLog } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
 import { createDevelopmentLink, pathOfLink } from './members/sessions.ts';
 import { type Addresses, createModules, type Platform } from './modules.ts';
-import type { Development } from './organizations/development.ts';
+import {
+  credentialsFileOf,
+  type Development,
+  prepareDevelopment,
+  writeCredentials,
+} from './organizations/development.ts';
 import { reportUnboundKeySets } from './organizations/settings.ts';
 import { guardOfTenants, isLoopbackAddress } from './outbound/address-guard.ts';
 import { loadServedPages } from './pages.ts';

@@ -18,7 +18,7 @@ import { isSolanaWallet } from '../bridge/solana-address.ts';
 import type { Networks } from '../chains/networks.ts';
 import { type Answer, type Call, WithStatus } from '../http/call.ts';
 import { enqueue } from '../jobs/job.ts';
-import { type BrandRow, brandColumns, toBrand } from '../organizations/branding.ts';
+import { type BrandRow, brandColumns, toBrand } from '../organizations/settings.ts';
 import { newId } from '../util/ids.ts';
 import type { ClaimProofs, CodeLookup, Visitor } from './code-lookup.ts';
 import { codeKey, type GiftRecord, giftColumns, refusalOf, shareOfRedeem } from './gift.ts';

@@ -1,3 +1,5 @@
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Environment } from '@svc/protocol';
 import { type Db, sql } from '@svc/store';
 import { credit } from '../ledger/ledger.ts';
@@ -9,7 +11,7 @@ import * as store from './organization-store.ts';
 const STARTING_CREDITS = 10_000_000_000n;
 const environment: Environment = 'development';
 
-export interface KnownKeys {
+interface KnownKeys {
   readonly publicKey?: string | undefined;
   readonly secretKey?: string | undefined;
 }
@@ -114,4 +116,55 @@ async function isUsable(tx: Db, organizationId: string, kind: KeyKind, value: st
 
 function find(tx: Db, kind: KeyKind, value: string): Promise<store.KeyRow | undefined> {
   return kind === 'public' ? store.findPublicKey(tx, value) : store.findSecretKey(tx, hashSecret(value));
+}
+
+interface Credentials {
+  readonly baseUrl: string;
+  readonly publicKey: string;
+  readonly secretKey: string;
+  readonly organizationId: string;
+  readonly rpcUrl: string;
+}
+
+/** A missing or damaged file counts as empty. */
+export async function readCredentials(file: string): Promise<Partial<Credentials>> {
+  try {
+    const saved: unknown = JSON.parse(await readFile(file, 'utf8'));
+    return saved !== null && typeof saved === 'object' ? saved : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Replaces the file atomically; it is readable by its owner only, from the first byte on. */
+export async function writeCredentials(file: string, credentials: Partial<Credentials>): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+  await chmod(draft, 0o600);
+  await rename(draft, file);
+}
+
+interface DevelopmentConfig {
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly developmentPublicKey: string | undefined;
+  readonly developmentSecretKey: string | undefined;
+}
+
+export const credentialsFileOf = ({ dataDir }: Pick<DevelopmentConfig, 'dataDir'>): string =>
+  path.join(dataDir, 'credentials.json');
+
+/** Keys are written to the file before the database has them: a start that fails in between loses none. */
+export async function prepareDevelopment(config: DevelopmentConfig, db: Db): Promise<Development> {
+  const file = credentialsFileOf(config);
+  const saved = { ...draftKeys(), ...(await readCredentials(file)) };
+  await writeCredentials(file, saved);
+  const development = await ensureDevelopment(db, {
+    configured: { publicKey: config.developmentPublicKey, secretKey: config.developmentSecretKey },
+    saved,
+    replaceLostSecret: config.databaseUrl === undefined,
+  });
+  if (development.secretKey === undefined) await rm(file, { force: true });
+  return development;
 }

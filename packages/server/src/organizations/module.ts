@@ -6,9 +6,16 @@ import type { Jobs, Module } from '../http/module.ts';
 import type { JobLog } from '../jobs/job.ts';
 import { balance, listEntries, toLedgerEntry } from '../ledger/ledger.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts';
-import { readBranding, updateBranding } from './branding.ts';
 import { type EnvironmentRow, findEnvironment, type Organizations, type Owner } from './organization-store.ts';
-import { changeSettings, faultOfSettings, readSettings, reportUnboundKeySets, unboundKeySetGauge } from './settings.ts';
+import {
+  changeSettings,
+  faultOfSettings,
+  readBranding,
+  readSettings,
+  reportUnboundKeySets,
+  unboundKeySetGauge,
+  updateBranding,
+} from './settings.ts';
 
 const REPORT_TASK = 'report-unbound-key-sets';
 

@@ -11,8 +11,8 @@ import { recordChange, serviceOf } from '../audit-log.ts';
 import type { IssuedToken, RecipientTokens } from '../auth/recipient-tokens.ts';
 import type { Networks } from '../chains/networks.ts';
 import type { Answer, Call, Caller } from '../http/call.ts';
-import { findBrand } from '../organizations/branding.ts';
 import { findEnvironment, findNewestPublicKey, findOrganization } from '../organizations/organization-store.ts';
+import { findBrand } from '../organizations/settings.ts';
 
 export interface RecipientDeps {
   readonly db: Database;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readImage } from './image.ts';
+import { readImage } from './settings.ts';
 
 // One pixel, and 3 x 2 pixels.
 export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
