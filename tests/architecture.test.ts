@@ -64,7 +64,7 @@ const publicFiles: Record<string, readonly string[]> = {
   organizations: ['organization-store', 'api-keys', 'settings', 'operator'],
   members: ['sessions', 'passkeys'],
   mail: ['mail', 'templates/'],
-  bridge: ['bridge', 'cctp-message', 'follow-burn', 'solana-address'],
+  bridge: ['bridge', 'cctp-message', 'follow-burn'],
   skus: ['skus'],
   exchanges: ['exchange'],
   events: ['events'],

@@ -20,7 +20,7 @@ import {
   poolOf,
 } from './chains/networks.ts';
 import { evmChainNames } from './chains/tokens.ts';
-import type { RemoteSignerOptions } from './crypto/remote-signer.ts';
+import type { RemoteSignerOptions } from './crypto/crypto.ts';
 import { type AccountKey, type RelayerAccount, VariableReader } from './env-reader.ts';
 import type { MissLimits } from './gifts/code-lookup.ts';
 import { KeystoreError, keystoreNames, openKeystore } from './keystore.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, parseDecimal } from '@svc/protocol';
-import { trusted } from '../outbound/address-guard.ts';
+import { OutboundError, trusted } from '../outbound/address-guard.ts';
 import { type OutboundRequestOptions, type OutboundResponse, outboundRequest } from '../outbound/request.ts';
-import { OutboundError } from '../outbound/url.ts';
 import type { ForwardState } from './bridge.ts';
 import { FAST_THRESHOLD, SOLANA_DOMAIN, STANDARD_THRESHOLD, STARKNET_DOMAIN } from './cctp-message.ts';
 

@@ -9,7 +9,7 @@ import {
   feeOf,
   type Throttle,
 } from './attestation-client.ts';
-import type { Bridge, BridgeProgress, Burn, BurnOrder } from './bridge.ts';
+import { type Bridge, type BridgeProgress, type Burn, type BurnOrder, tokenAccountOf } from './bridge.ts';
 import {
   type CctpPlaces,
   cctpPlaces,
@@ -22,7 +22,6 @@ import {
   toInteger,
   wrongField,
 } from './cctp-message.ts';
-import { tokenAccountOf } from './solana-address.ts';
 import type { SolanaNodes } from './solana-node.ts';
 
 export interface CctpBridgeDeps {

@@ -1,8 +1,7 @@
 import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
 import { type Call, selector, solanaBridges } from '@svc/starknet';
 import type { StarknetNetworkName } from '../chains/tokens.ts';
-import type { Burn, BurnOrder } from './bridge.ts';
-import { solanaAddressOf, tokenAccountOf } from './solana-address.ts';
+import { type Burn, type BurnOrder, solanaAddressOf, tokenAccountOf } from './bridge.ts';
 
 const BODY_START = 148;
 const HOOK_START = BODY_START + 228;

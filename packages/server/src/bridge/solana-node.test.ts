@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcp } from 'node:net';
 import { parseSolanaAddress, type SolanaAddress } from '@svc/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { solanaAddressOf, tokenAccountOf } from './bridge.ts';
 import { solanaGenesis } from './cctp-message.ts';
-import { solanaAddressOf, tokenAccountOf } from './solana-address.ts';
 import { type ClaimedMint, SolanaNodes } from './solana-node.ts';
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';

@@ -2,9 +2,8 @@ import type { Rpc, RpcTransport, SolanaRpcApi } from '@solana/kit';
 import { parseSolanaAddress, type SolanaAddress, solanaAddressBytes } from '@svc/protocol';
 import { ChainUnavailableError, type IsAnswer, NODE_TIMEOUT_MS, nodeFetch } from '../chains/node-fetch.ts';
 import { type NodeHealth, Nodes, nodeErrorText } from '../chains/nodes.ts';
-import type { MintCheck } from './bridge.ts';
+import { type MintCheck, solanaAddressOf, tokenAccountOf } from './bridge.ts';
 import { SOLANA_MESSAGE_TRANSMITTER } from './cctp-message.ts';
-import { solanaAddressOf, tokenAccountOf } from './solana-address.ts';
 
 export interface ClaimedMint {
   /** As the bridge names it. */

@@ -1,8 +1,7 @@
 import { promises as dns } from 'node:dns';
 import type { EventType } from '@svc/protocol';
-import type { AddressGuard, Lookup } from '../outbound/address-guard.ts';
+import { type AddressGuard, type Lookup, OutboundError } from '../outbound/address-guard.ts';
 import { type OutboundResponse, outboundRequest } from '../outbound/request.ts';
-import { OutboundError } from '../outbound/url.ts';
 import { secretKey, signedHeaders } from '../outbound/webhook-signature.ts';
 import { storableText } from '../util/text.ts';
 

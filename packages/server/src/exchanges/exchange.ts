@@ -9,7 +9,7 @@ import {
   USD_DECIMALS,
   type UsdMicros,
 } from '@svc/protocol';
-import type { OutboundErrorKind } from '../outbound/url.ts';
+import type { OutboundErrorKind } from '../outbound/address-guard.ts';
 
 export interface CurrencyAmount {
   readonly amount: string | number;

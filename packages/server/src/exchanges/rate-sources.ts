@@ -1,6 +1,5 @@
-import { trusted } from '../outbound/address-guard.ts';
+import { OutboundError, trusted } from '../outbound/address-guard.ts';
 import { outboundRequest } from '../outbound/request.ts';
-import { OutboundError } from '../outbound/url.ts';
 import {
   calendarDay,
   crossRate,

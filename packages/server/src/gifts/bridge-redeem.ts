@@ -1,7 +1,7 @@
 import { parseSolanaAddress, type SolanaAddress } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Database, type Db, type Reads, type Sql, sql } from '@svc/store';
-import type { Bridge, Burn } from '../bridge/bridge.ts';
+import { type Bridge, type Burn, isSolanaWallet } from '../bridge/bridge.ts';
 import {
   type BurnFacts,
   type FollowedBurn,
@@ -10,7 +10,6 @@ import {
   type NextStepMs,
   pollDelayMs,
 } from '../bridge/follow-burn.ts';
-import { isSolanaWallet } from '../bridge/solana-address.ts';
 import type { Networks } from '../chains/networks.ts';
 import { transfersIn } from '../chains/starknet/chain.ts';
 import { enqueue, enqueueMany, type JobLog } from '../jobs/job.ts';

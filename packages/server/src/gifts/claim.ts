@@ -13,8 +13,8 @@ import {
   usdToNumber,
 } from '@svc/protocol';
 import { type Database, type Db, runAs, type Sql, sql } from '@svc/store';
+import { isSolanaWallet } from '../bridge/bridge.ts';
 import { estimatedSeconds } from '../bridge/follow-burn.ts';
-import { isSolanaWallet } from '../bridge/solana-address.ts';
 import type { Networks } from '../chains/networks.ts';
 import { type Answer, type Call, WithStatus } from '../http/call.ts';
 import { enqueue } from '../jobs/job.ts';

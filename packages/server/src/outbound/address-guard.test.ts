@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answering, startTestServer } from '../../testing/servers.ts';
-import { type AddressGuard, publicOnly, trusted } from './address-guard.ts';
+import { type AddressGuard, OutboundError, publicOnly, trusted } from './address-guard.ts';
 import { type OutboundResponse, outboundRequest } from './request.ts';
-import { OutboundError } from './url.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 

@@ -1,7 +1,55 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import type { Environment } from '@svc/protocol';
-import { hostOf, MAX_URL_LENGTH } from './url.ts';
+
+const MAX_URL_LENGTH = 2048;
+
+/** The WHATWG parser normalises every spelling of an IPv4 address (127.1, 0x7f000001, full-width digits). */
+export function parseTarget(url: string | URL): URL {
+  const text = String(url);
+  if (text.length > MAX_URL_LENGTH) throw invalid(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
+  if (!URL.canParse(text)) throw invalid('The URL cannot be read.');
+  const target = new URL(text);
+  if (target.protocol !== 'http:' && target.protocol !== 'https:') throw invalid('The URL must be http or https.');
+  if (target.username !== '' || target.password !== '') throw invalid('The URL must not contain a user or password.');
+  return target;
+}
+
+export const hostOf = (target: URL): string => target.hostname.replace(/^\[(.*)\]$/, '$1');
+
+export function portOf(target: URL): number {
+  if (target.port !== '') return Number(target.port);
+  return target.protocol === 'https:' ? 443 : 80;
+}
+
+function invalid(message: string): OutboundError {
+  return new OutboundError('invalid_url', message);
+}
+
+export type OutboundErrorKind =
+  | 'invalid_url'
+  | 'forbidden_address'
+  | 'connect' // name, network or certificate
+  | 'protocol' // no whole HTTP answer, or a request that HTTP cannot express
+  | 'too_large'
+  | 'timeout';
+
+/** Safe to show to a tenant: names the host only, and has no cause, which would hold addresses and raw bytes. */
+export class OutboundError extends Error {
+  readonly kind: OutboundErrorKind;
+
+  constructor(kind: OutboundErrorKind, message: string) {
+    super(message);
+    this.name = 'OutboundError';
+    this.kind = kind;
+  }
+}
+
+export function toOutboundError(kind: OutboundErrorKind, message: string, error: unknown): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
+  return new OutboundError(kind, message + code);
+}
 
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
@@ -10,7 +58,7 @@ export interface AddressGuard {
   allows(address: string, url: URL): boolean;
 }
 
-export interface PublicOnlyOptions {
+interface PublicOnlyOptions {
   readonly allowLoopback?: boolean;
   readonly allowOrigins?: readonly string[];
   readonly lookup?: Lookup;
@@ -18,10 +66,10 @@ export interface PublicOnlyOptions {
 
 /** For URLs of tenants: the public internet only. */
 export function publicOnly(options: PublicOnlyOptions = {}): AddressGuard {
-  const allowLoopback = options.allowLoopback ?? false;
-  const origins = new Set((options.allowOrigins ?? []).map(parseOrigin));
+  const { allowLoopback = false, allowOrigins = [], lookup = lookupAll } = options;
+  const origins = new Set(allowOrigins.map(parseOrigin));
   return {
-    lookup: options.lookup ?? lookupAll,
+    lookup,
     allows: (address, url) =>
       !isForbiddenAddress(address) || (allowLoopback && isLoopbackAddress(address)) || origins.has(url.origin),
   };
@@ -38,9 +86,7 @@ export function guardOfTenants(
 }
 
 /** For URLs that the operator configured; they may be in a private network. */
-export function trusted(): AddressGuard {
-  return { lookup: lookupAll, allows: () => true };
-}
+export const trusted = (): AddressGuard => ({ lookup: lookupAll, allows: () => true });
 
 async function lookupAll(hostname: string): Promise<string[]> {
   const answers = await systemLookup(hostname, { all: true });

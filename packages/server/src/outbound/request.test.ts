@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { answering, startTestServer } from '../../testing/servers.ts';
-import { publicOnly } from './address-guard.ts';
+import { OutboundError, publicOnly } from './address-guard.ts';
 import { type OutboundRequestOptions, type OutboundResponse, outboundRequest } from './request.ts';
-import { OutboundError } from './url.ts';
 
 const MAX_BODY_BYTES = 1000;
 const guard = publicOnly({ allowLoopback: true, lookup: async () => ['127.0.0.1'] });

@@ -3,9 +3,8 @@ import { createServer } from 'node:https';
 import tls from 'node:tls';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answering, listen, selfSigned, startTestServer } from '../../testing/servers.ts';
-import { publicOnly } from './address-guard.ts';
+import { OutboundError, publicOnly } from './address-guard.ts';
 import { outboundRequest } from './request.ts';
-import { OutboundError } from './url.ts';
 
 const guard = publicOnly({ allowLoopback: true, lookup: async () => ['127.0.0.1'] });
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -9,8 +9,7 @@ import {
 } from 'node:http';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { AddressGuard } from './address-guard.ts';
-import { hostOf, OutboundError, parseTarget, portOf, toOutboundError } from './url.ts';
+import { type AddressGuard, hostOf, OutboundError, parseTarget, portOf, toOutboundError } from './address-guard.ts';
 
 export interface OutboundRequestOptions {
   readonly method?: 'GET' | 'POST';

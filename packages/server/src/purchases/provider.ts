@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import { type Currency, type Environment, type Parsed, parsed, unparsed } from '@svc/protocol';
-import { type AddressGuard, isForbiddenAddress, trusted } from '../outbound/address-guard.ts';
+import { type AddressGuard, hostOf, isForbiddenAddress, OutboundError, trusted } from '../outbound/address-guard.ts';
 import { type OutboundResponse, outboundRequest } from '../outbound/request.ts';
-import { hostOf, OutboundError } from '../outbound/url.ts';
 import { signedHeaders } from '../outbound/webhook-signature.ts';
 import { oneLine } from '../util/text.ts';
 

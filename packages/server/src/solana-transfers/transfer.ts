@@ -15,10 +15,9 @@ import {
 } from '@svc/protocol';
 import { type Call as ContractCall, parseOutsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import { type Db, type Reads, type Sql, sql } from '@svc/store';
-import type { Bridge, Burn, BurnOrder } from '../bridge/bridge.ts';
+import { type Bridge, type Burn, type BurnOrder, isSolanaWallet } from '../bridge/bridge.ts';
 import { readBurnOrder } from '../bridge/cctp-message.ts';
 import { type BurnFacts, estimatedSeconds } from '../bridge/follow-burn.ts';
-import { isSolanaWallet } from '../bridge/solana-address.ts';
 import {
   type Answer,
   type Call,

@@ -4,8 +4,8 @@ import { chainIds, invokeHash, sign, starkKey, TRANSACTION_VERSION, toHex } from
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../testing/certificate.ts';
 import { NO_FEE } from '../relayer/invoke.ts';
+import { createRemoteSigner } from './crypto.ts';
 import { startCrypto } from './pool.ts';
-import { createRemoteSigner } from './remote-signer.ts';
 
 const [own, client, stranger] = [selfSigned('signer'), selfSigned('service'), selfSigned('stranger')];
 const privateKey = 0x5ec2e7n;

@@ -1,8 +1,8 @@
 import { solanaAddressBytes } from '@svc/protocol';
 import { expect, it } from 'vitest';
 import { OWNER, TOKEN_ACCOUNT } from '../../testing/bridge-vectors.ts';
+import { isSolanaWallet, tokenAccountOf } from './bridge.ts';
 import { cctpPlaces } from './cctp-message.ts';
-import { isSolanaWallet, tokenAccountOf } from './solana-address.ts';
 
 it("an owner's USDC is kept where wallets look for it", () => {
   expect(tokenAccountOf(OWNER, cctpPlaces.mainnet.usdcMint)).toEqual(solanaAddressBytes(TOKEN_ACCOUNT));
