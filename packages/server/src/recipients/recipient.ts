@@ -8,7 +8,7 @@ import {
 } from '@svc/protocol';
 import { type Database, type Db, type Reads, sql } from '@svc/store';
 import { recordChange, serviceOf } from '../audit-log.ts';
-import type { IssuedToken, RecipientTokens } from '../auth/recipient-tokens.ts';
+import type { IssuedToken, RecipientTokens } from '../auth/user-tokens.ts';
 import type { Networks } from '../chains/networks.ts';
 import type { Answer, Call, Caller } from '../http/call.ts';
 import { findEnvironment, findNewestPublicKey, findOrganization } from '../organizations/organization-store.ts';

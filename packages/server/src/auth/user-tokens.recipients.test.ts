@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { EnvironmentRow } from '../organizations/organization-store.ts';
-import { isRecipientToken, RecipientTokens } from './recipient-tokens.ts';
+import { isRecipientToken, RecipientTokens } from './user-tokens.ts';
 
 const KEY = new Uint8Array(32).fill(7);
 const NOW = Date.parse('2026-11-17T12:00:00Z');
