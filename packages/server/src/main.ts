@@ -8,7 +8,7 @@ import { readConfig } from './config.ts';
 import { ConfigError } from './env-reader.ts';
 import { banner, isTerminal } from './log.ts';
 import { startService } from './service.ts';
-import { CatalogueError } from './skus/catalogue.ts';
+import { CatalogueError } from './skus/skus.ts';
 
 /** A signal arrives twice, from the terminal and from npm. A later one means: stop at once. */
 const FORCE_AFTER_MS = 2_000;

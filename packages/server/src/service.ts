@@ -38,7 +38,7 @@ import { guardOfTenants, isLoopbackAddress } from './outbound/address-guard.ts';
 import { loadServedPages } from './pages.ts';
 import type { Fulfilment } from './purchases/provider.ts';
 import type { RelayerKey } from './relayer/accounts.ts';
-import { loadCatalogue } from './skus/catalogue.ts';
+import { loadCatalogue } from './skus/skus.ts';
 import { Tracing } from './util/trace.ts';
 
 /** What exists in development only. It is handed in, so that nothing of the service depends on it. */

@@ -6,7 +6,7 @@ import { DEFAULT_DEVELOPMENT_RATE, parseRate } from '../src/exchanges/exchange.t
 import type { Call, Caller } from '../src/http/call.ts';
 import type { Provider } from '../src/purchases/provider.ts';
 import { createPurchase, type PurchaseDeps } from '../src/purchases/record-purchase.ts';
-import { loadCatalogue } from '../src/skus/catalogue.ts';
+import { loadCatalogue } from '../src/skus/skus.ts';
 import { TransactionFixture, transferOf } from './transactions.ts';
 import { type OpenWallets, Owner, openWallets } from './wallets.ts';
 

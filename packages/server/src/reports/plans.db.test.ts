@@ -7,7 +7,7 @@ import { listRequests } from '../http/request-log.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
 import { listEnvironmentTransactions } from '../transactions/history.ts';
 import { listWallets } from '../wallets/list-wallets.ts';
-import { overview } from './overview.ts';
+import { overview } from './module.ts';
 
 const ROWS = 20_000;
 let database: TestDatabase;

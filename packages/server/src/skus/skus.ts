@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import {
   ApiError,
-  type Catalogue,
+  Catalogue,
   type Currency,
   type Environment,
   type OfferedSku,
@@ -11,6 +13,7 @@ import {
 } from '@svc/protocol';
 import { type Db, type Reads, sql } from '@svc/store';
 import { RE2JS } from 're2js';
+import { findFault } from '../http/validation.ts';
 
 export async function getSku(reads: Reads, owner: Owner, id: string): Promise<Sku> {
   return toSku(await findOfferedSku(reads, owner, id));
@@ -37,7 +40,7 @@ export async function listOfferedSkus(
   return { skus: rows.map((row) => ({ ...toSku(row), isOwn: row.is_own, isOffered: row.is_offered })), total };
 }
 
-export type ReferenceCheck = { valid: true } | { valid: false; reason: string };
+type ReferenceCheck = { valid: true } | { valid: false; reason: string };
 
 export async function checkReference(
   reads: Reads,
@@ -102,7 +105,7 @@ export interface OfferedSkuRow extends SkuRow {
 }
 
 /** The catalogue's service before the environment's own, so that no one resells a catalogue id at another price. Primary key reads only. */
-export function selectOfferedSku(
+function selectOfferedSku(
   reads: Reads,
   { organizationId, environment }: Owner,
   id: string,
@@ -128,11 +131,11 @@ export interface SkuFilter {
   readonly offset: number;
 }
 
-export interface ListedSkuRow extends OfferedSkuRow {
+interface ListedSkuRow extends OfferedSkuRow {
   readonly is_offered: boolean;
 }
 
-export async function selectSkus(
+async function selectSkus(
   db: Reads,
   { organizationId, environment }: Owner,
   filter: SkuFilter,
@@ -193,7 +196,7 @@ const MAX_CACHED_SIZE = 250_000;
 const compiled = new Map<string, RE2JS>();
 let cachedSize = 0;
 
-export function compilePattern(pattern: string): RE2JS {
+function compilePattern(pattern: string): RE2JS {
   const known = compiled.get(pattern);
   if (known) return known;
   if (pattern.length > PATTERN_LENGTH) throw new Error(`the pattern has more than ${PATTERN_LENGTH} characters`);
@@ -227,5 +230,51 @@ export function problemOfSku(sku: Checked): string | undefined {
   if (sku.fixedAmount !== undefined && !matchesPattern(sku.amountRegexValidation, String(sku.fixedAmount))) {
     return 'fixedAmount does not match amountRegexValidation';
   }
+  return undefined;
+}
+
+/** 10,000 services are about 8 MB. */
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
+
+export class CatalogueError extends Error {
+  override readonly name = 'CatalogueError';
+}
+
+export async function loadCatalogue(db: Db, file: string): Promise<{ count: number; changed: boolean }> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CatalogueError(`The SKU catalogue ${file} cannot be read.`, { cause: error });
+  });
+  const catalogue = parseCatalogue(text, file);
+  const checksum = createHash('sha256').update(text).digest('hex');
+  const changed = await db.tx((tx) => replaceCatalogue(tx, catalogue.skus, checksum));
+  return { count: catalogue.skus.length, changed };
+}
+
+export function parseCatalogue(text: string, file: string): Catalogue {
+  const refuse = (problem: string) => new CatalogueError(`The SKU catalogue ${file} is not usable: ${problem}.`);
+  if (text.length > MAX_FILE_BYTES) throw refuse(`it is larger than ${MAX_FILE_BYTES} bytes`);
+  let catalogue: Catalogue;
+  try {
+    catalogue = JSON.parse(text) as Catalogue;
+  } catch {
+    throw refuse('it is not valid JSON');
+  }
+  const fault = findFault('body', Catalogue, catalogue);
+  if (fault) throw refuse(fault.replace(/^body\.?/, ''));
+  const seen = new Set<string>();
+  for (const sku of catalogue.skus) {
+    if (seen.has(sku.id)) throw refuse(`the id ${sku.id} is used twice`);
+    seen.add(sku.id);
+    const problem = findProblem(sku);
+    if (problem) throw refuse(`${sku.id}: ${problem}`);
+  }
+  return catalogue;
+}
+
+function findProblem(sku: Catalogue['skus'][number]): string | undefined {
+  const problem = problemOfSku(sku);
+  if (problem || !sku.example) return problem;
+  if (!matchesPattern(sku.referenceRegexValidation, sku.example.reference)) return 'example.reference does not match';
+  if (!matchesPattern(sku.amountRegexValidation, sku.example.amount)) return 'example.amount does not match';
   return undefined;
 }

@@ -7,8 +7,15 @@ import type { TestDatabase } from '@svc/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { readConfig } from '../config.ts';
-import { CatalogueError, loadCatalogue, parseCatalogue } from './catalogue.ts';
-import { checkReference, getSku, listSkus, matchesPattern } from './skus.ts';
+import {
+  CatalogueError,
+  checkReference,
+  getSku,
+  listSkus,
+  loadCatalogue,
+  matchesPattern,
+  parseCatalogue,
+} from './skus.ts';
 
 type Item = Catalogue['skus'][number];
 
