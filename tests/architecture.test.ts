@@ -41,8 +41,6 @@ const layers: readonly (readonly string[])[] = [
 const composition = [
   'admin.ts',
   'app.ts',
-  'background.ts',
-
   'config.ts',
   'database.ts',
   'env-reader.ts',

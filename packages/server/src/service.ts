@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type Database, listen, listenToAll, type MigrationSet } from '@svc/store';
+import { connect, type Database, listen, listenToAll, type MigrationSet } from '@svc/store';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { CredentialCache, createAuthenticate } from './auth/authenticate.ts';
 import { RecipientTokens, UserTokens } from './auth/user-tokens.ts';
-import { startBackground } from './background.ts';
 import { checkBridgeContracts, placesOn } from './bridge/cctp-bridge.ts';
 import { solanaGenesis } from './bridge/cctp-message.ts';
 import { SolanaNodes } from './bridge/solana-node.ts';
@@ -22,11 +21,12 @@ import { IDEMPOTENCY_CHANNEL, KeyWaiters } from './http/idempotency.ts';
 import { AdmissionControl } from './http/limits.ts';
 import type { Health } from './http/monitoring.ts';
 import { RequestLog } from './http/request-log.ts';
+import { startWorkers } from './jobs/workers.ts';
 import { bind, type Listener } from './listener.ts';
 import { createLog } from './log.ts';
 import { createMailers } from './mail/mailers.ts';
 import { createDevelopmentLink, pathOfLink } from './members/sessions.ts';
-import { type Addresses, createModules, type Platform } from './modules.ts';
+import { type Addresses, createModules, type Modules, type Platform } from './modules.ts';
 import {
   credentialsFileOf,
   type Development,
@@ -40,6 +40,54 @@ import type { Fulfilment } from './purchases/provider.ts';
 import type { RelayerKey } from './relayer/accounts.ts';
 import { loadCatalogue } from './skus/skus.ts';
 import { Tracing } from './util/trace.ts';
+
+interface BackgroundDeps {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly db: Database;
+  readonly tracing: Tracing | undefined;
+}
+
+interface Background {
+  stop(): Promise<void>;
+}
+
+/** Delivering mostly waits for receivers; each webhook has up to four requests of some kilobytes under way. */
+const WEBHOOKS_AT_ONCE = 64;
+const DELIVERY_POOL_SIZE = 4;
+const DELIVERY_QUEUE_POOL_SIZE = 2;
+const DELIVERY_GRACE_MS = 2_000;
+
+/** Webhook receivers may be slow or hang, so deliveries take no worker and no connection from jobs that move money. */
+async function startBackground({ config, log, db, tracing }: BackgroundDeps, modules: Modules): Promise<Background> {
+  const { url } = db;
+  const jobs = await startWorkers({ url, ...modules.jobs, concurrency: config.workerConcurrency, log, tracing });
+  const pool = connect(url, { max: DELIVERY_POOL_SIZE, applicationName: 'svc webhooks' });
+  const stopJobs = async () => {
+    await jobs.stop();
+    await pool.close();
+  };
+  try {
+    const deliveries = await startWorkers({
+      url,
+      ...modules.deliveries(pool),
+      concurrency: WEBHOOKS_AT_ONCE,
+      poolSize: DELIVERY_QUEUE_POOL_SIZE,
+      // What is cut off is sent again by the next worker.
+      graceMs: DELIVERY_GRACE_MS,
+      log,
+    });
+    return {
+      stop: async () => {
+        await deliveries.stop();
+        await stopJobs();
+      },
+    };
+  } catch (error) {
+    await stopJobs();
+    throw error;
+  }
+}
 
 /** What exists in development only. It is handed in, so that nothing of the service depends on it. */
 export interface Sandbox {
