@@ -34,8 +34,8 @@ import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import type { PrepareRequest, Relayed, Sponsor, Sponsorship, StoreWithRelay } from '../src/relayer/relay.ts';
 import { newId } from '../src/util/ids.ts';
 import { createWallet, prepareCreation } from '../src/wallets/create-wallet.ts';
-import { walletOutcomes } from '../src/wallets/relay-outcome.ts';
 import type { WalletDeps } from '../src/wallets/signed-execution.ts';
+import { walletOutcomes } from '../src/wallets/upgrade.ts';
 import { ChainFixture, type OpenChain, openChain, relayer, signed } from './chain.ts';
 
 export type CreateBody = BodyOf<typeof endpoints.createWallet>;

@@ -9,14 +9,13 @@ import { type Checks, type GaugeSource, shareRead } from '../http/monitoring.ts'
 import type { JobLog } from '../jobs/job.ts';
 import { checkNonces, EMPTY_BALANCE, LOW_BALANCE, LOW_USDC, type RelayerKey } from './accounts.ts';
 import type { DefaultLimits } from './budget.ts';
-import { budgetGauges, budgetJobs } from './budget-watch.ts';
 import type { OutcomeHandlers } from './outcome.ts';
 import { createPayer, type Payer } from './payer.ts';
 import { createPaymasterClient } from './paymaster/client.ts';
 import { createPaymasterSponsor, paymasterJobs } from './paymaster/sponsor.ts';
 import type { Sponsor } from './relay.ts';
 import { createRelayerSponsor } from './relayer-sponsor.ts';
-import { sponsorshipHandlers } from './sponsorship.ts';
+import { budgetGauges, budgetJobs, sponsorshipHandlers } from './sponsorship.ts';
 import { unreconciledCheck, unreconciledGauge } from './unknown-nonces.ts';
 import { relayerJobs } from './worker/worker.ts';
 

@@ -6,8 +6,14 @@ import { serverDatabase } from '../../testing/database.ts';
 import { listChanges } from '../audit-log.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
 import { correctBudget, NO_LIMITS, reserveBudget, type SponsorLimits } from './budget.ts';
-import { budgetGauges, watchBudgets } from './budget-watch.ts';
-import { changeSponsorship, type OperatorChanges, readSponsorship, requireAllowedCalls } from './sponsorship.ts';
+import {
+  budgetGauges,
+  changeSponsorship,
+  type OperatorChanges,
+  readSponsorship,
+  requireAllowedCalls,
+  watchBudgets,
+} from './sponsorship.ts';
 
 const STRK = 10n ** 18n;
 const at = new Date();

@@ -6,7 +6,7 @@ import type { Caller } from '../http/call.ts';
 import { listRequests } from '../http/request-log.ts';
 import { createOrganization } from '../organizations/api-keys.ts';
 import { listEnvironmentTransactions } from '../transactions/history.ts';
-import { listWallets } from '../wallets/list-wallets.ts';
+import { listWallets } from '../wallets/wallet.ts';
 import { overview } from './module.ts';
 
 const ROWS = 20_000;

@@ -13,7 +13,7 @@ import { Owner, refusal } from '../../testing/wallets.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
 import { createRelayerSponsor } from '../relayer/relayer-sponsor.ts';
 import { processAccount } from '../relayer/worker/worker.ts';
-import { walletOutcomes } from '../wallets/relay-outcome.ts';
+import { walletOutcomes } from '../wallets/upgrade.ts';
 import { executeSponsored } from './execute.ts';
 import { chainStatus } from './get-transaction.ts';
 import { transactionOutcomes } from './relay-outcome.ts';

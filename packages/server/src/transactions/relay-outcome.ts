@@ -3,7 +3,7 @@ import type { Db } from '@svc/store';
 import { addressOf, type FoundTransfer, type Receipt, readTransfer, transfersIn } from '../chains/starknet/chain.ts';
 import type { OutcomeHandler, OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import type { CallsKind } from '../relayer/relay.ts';
-import { walletOutcomes } from '../wallets/relay-outcome.ts';
+import { walletOutcomes } from '../wallets/upgrade.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import { type ChainTransfer, matchTransfers } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';

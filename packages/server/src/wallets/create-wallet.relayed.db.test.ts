@@ -7,8 +7,8 @@ import { padAddress } from '../chains/starknet/chain.ts';
 import { createRelayerSponsor } from '../relayer/relayer-sponsor.ts';
 import { processAccount } from '../relayer/worker/worker.ts';
 import { createWallet } from './create-wallet.ts';
-import { walletOutcomes } from './relay-outcome.ts';
 import type { WalletDeps } from './signed-execution.ts';
+import { walletOutcomes } from './upgrade.ts';
 import { findWallet } from './wallet.ts';
 
 const account = relayer(3);

@@ -9,11 +9,9 @@ import {
   restoreEncryption,
   updateEncryption,
 } from './encryption.ts';
-import { getWalletById, listWallets } from './list-wallets.ts';
-import { type ConfirmUpgradeDeps, walletJobs } from './relay-outcome.ts';
 import type { WalletDeps } from './signed-execution.ts';
-import { executeUpgrade, prepareUpgrade } from './upgrade.ts';
-import { newestWallet, recoverCredential, toWallet } from './wallet.ts';
+import { type ConfirmUpgradeDeps, executeUpgrade, prepareUpgrade, walletJobs } from './upgrade.ts';
+import { getWalletById, listWallets, newestWallet, recoverCredential, toWallet } from './wallet.ts';
 
 type WalletOperation =
   | 'getWalletByUser'
@@ -66,4 +64,5 @@ function handlers(deps: WalletModuleDeps): Pick<Handlers, WalletOperation> {
   };
 }
 
-export { setRelayTransactionHash, walletOutcomes as relayOutcomes } from './relay-outcome.ts';
+export { walletOutcomes as relayOutcomes } from './upgrade.ts';
+export { setTransactionHash as setRelayTransactionHash } from './wallet.ts';

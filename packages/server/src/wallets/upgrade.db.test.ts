@@ -6,8 +6,7 @@ import { silent } from '../../testing/jobs.ts';
 import { Owner, refusal, WalletFixture } from '../../testing/wallets.ts';
 import { Networks } from '../chains/networks.ts';
 import { createWallet } from './create-wallet.ts';
-import { confirmUpgrade, type UpgradedWallet, walletJobs } from './relay-outcome.ts';
-import { executeUpgrade, prepareUpgrade } from './upgrade.ts';
+import { confirmUpgrade, executeUpgrade, prepareUpgrade, type UpgradedWallet, walletJobs } from './upgrade.ts';
 import { findWallet } from './wallet.ts';
 
 let fixture: WalletFixture;
