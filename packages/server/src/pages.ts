@@ -22,9 +22,8 @@ export interface HomeFacts {
   readonly hasSandbox: boolean;
 }
 
-function versionOfService(): string {
-  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
-}
+const versionOfService = (): string =>
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
 /** Built where its sources changed, while the database starts; so it is begun first and awaited last. */
 export function loadServedPages(config: Config, log: Logger, flush: () => void): Promise<ServedPages | undefined> {

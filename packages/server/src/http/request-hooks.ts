@@ -8,6 +8,10 @@ import type { TracedRequest, Tracing } from '../util/trace.ts';
 import { TooManyRequests } from './limits.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Of the reference, without a fragment. */
+    referenceUrl?: string;
+  }
   interface FastifyRequest {
     trace?: TracedRequest | undefined;
   }
@@ -144,13 +148,6 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
   return reply.code(known.status).type('application/json; charset=utf-8').send(errorBody(known));
 }
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Of the reference, without a fragment. */
-    referenceUrl?: string;
-  }
-}
-
 /** RFC 8288: where the operation is explained. */
 export function linkReference({ server, routeOptions }: FastifyRequest, reply: FastifyReply): void {
   if (server.referenceUrl === undefined) return;
@@ -168,9 +165,7 @@ function busy(error: unknown): ApiError | undefined {
   return isLocked || error instanceof TenantBusyError ? new TooManyRequests(BUSY_SECONDS) : undefined;
 }
 
-export function errorBody(error: ApiError): ErrorBody {
-  return { error: error.code, message: error.message };
-}
+export const errorBody = ({ code, message }: ApiError): ErrorBody => ({ error: code, message });
 
 function fromFramework(error: FastifyError): ApiError {
   const explanation = frameworkMessages[error.code];
