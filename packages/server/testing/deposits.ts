@@ -57,11 +57,11 @@ export class DepositFixture {
   }
 
   /** Indexes up to the head, and has the ledger follow. */
-  index(chain: StarknetChain = this.chain, deps = this.depsWith()): Promise<void> {
+  async index(chain: StarknetChain = this.chain, deps = this.depsWith()): Promise<void> {
     const { db, networks, clock } = this.relayers;
     const followed = { ...indexedChain(networks, 'development'), chain };
     const context = { ...followed, db, now: clock.now, log: deps.log, watcher: depositWatcher(deps) };
-    return indexChain(context, new AbortController().signal);
+    await indexChain(context, new AbortController().signal);
   }
 
   /** The service as another process would run it. */

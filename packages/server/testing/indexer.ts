@@ -41,8 +41,9 @@ export class IndexerFixture extends ChainFixture {
     return { ...followed, db: this.db, now: this.clock.now, log: silent, watcher: this.watcher };
   };
 
-  readonly index = (chain?: StarknetChain): Promise<void> =>
-    indexChain(this.context(chain), new AbortController().signal);
+  readonly index = async (chain?: StarknetChain): Promise<void> => {
+    await indexChain(this.context(chain), new AbortController().signal);
+  };
 
   readonly organization = (): Promise<string> => createOrganization(this.db, 'Tienda Azul');
 

@@ -2,8 +2,8 @@ import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { recordingChain, relayer, smallPages, transfer, wrapChain } from '../../testing/chain.ts';
 import { useIndexer } from '../../testing/indexer.ts';
-import { indexChain } from './index-blocks.ts';
-import type { IndexerContext } from './indexer.ts';
+import { chainIndexer, indexChain } from './index-blocks.ts';
+import type { IndexerContext, TransferWatcher } from './indexer.ts';
 
 const fixture = useIndexer();
 
@@ -204,5 +204,45 @@ describe('two followers at once', () => {
     await Promise.all([index(waiting()), index(waiting())]);
     expect(await history(own)).toHaveLength(3);
     expect(await cursor()).toBe(await chain.blockNumber());
+  });
+});
+
+describe('indexing again and again', () => {
+  const { signal } = new AbortController();
+
+  it('leaves a head that it has reached alone for five seconds', async () => {
+    const { context, clock, index } = fixture();
+    await index();
+    let passes = 0;
+    const watcher = { settle: async () => void passes++ } as Partial<TransferWatcher> as TransferWatcher;
+    const indexAgain = chainIndexer(() => ({ ...context(), watcher }));
+    const passesAfter = async (ms: number) => {
+      clock.advance(ms);
+      await indexAgain(signal);
+      return passes;
+    };
+    expect(await passesAfter(0)).toBe(1);
+    expect(await passesAfter(4_999)).toBe(1);
+    expect(await passesAfter(1)).toBe(2);
+  });
+
+  it('reads a new block at once, also one that replaces the head', async () => {
+    const { context, chain, order, db } = fixture();
+    const indexAgain = chainIndexer(context);
+    const followed = async (number: number) => {
+      await indexAgain(signal);
+      const found = await db.one<{ hash: string }>(sql`
+        select block_hash as hash from followed_blocks where block_number = ${number}`);
+      return found && BigInt(found.hash);
+    };
+    await order('mine', { blocks: 1 });
+    const first = await chain.head();
+    expect(await followed(first.number)).toBe(first.hash);
+    await order('reorg', { blocks: 1, transactions: 'drop' });
+    await order('mine', { blocks: 1 });
+    const second = await chain.head();
+    expect(second.number).toBe(first.number);
+    expect(await followed(first.number)).toBe(second.hash);
+    expect(second.hash).not.toBe(first.hash);
   });
 });

@@ -155,34 +155,62 @@ const BUDGET_MS = 20_000;
 const BLOCKS_PER_RANGE = 50;
 const MAX_STEPS = 1_000;
 
-/** Reads new blocks up to the head, within the time budget. With nothing new it costs one request. */
-export async function indexChain(context: IndexerContext, signal: AbortSignal): Promise<void> {
+/** With the same head, time alone changes what is to do: what is not confirmed in time, and relays that ended meanwhile. */
+const UNCHANGED_PASS_MS = 5_000;
+
+/** Indexes a chain again and again. A look at a head that was seen before costs one request, and no statement for some seconds. */
+export function chainIndexer(contextOf: () => IndexerContext): (signal: AbortSignal) => Promise<void> {
+  let last: { readonly hash: bigint; readonly at: number } | undefined;
+  return async (signal) => {
+    const context = contextOf();
+    const head = await context.chain.head();
+    const at = context.now();
+    if (last && last.hash === head.hash && at - last.at < UNCHANGED_PASS_MS) return;
+    last = undefined;
+    const reached = await indexChain(context, signal, head);
+    last = reached && { hash: reached.hash, at };
+  };
+}
+
+/** Reads new blocks up to the head, within the time budget. Answers the head if it was reached. */
+export async function indexChain(
+  context: IndexerContext,
+  signal: AbortSignal,
+  first?: BlockRef,
+): Promise<BlockRef | undefined> {
   const endsAt = context.now() + BUDGET_MS;
-  let head: BlockRef | undefined;
+  let head = first;
+  let left: Left = 'more';
   for (let step = 0; step < MAX_STEPS && context.now() < endsAt && !signal.aborted; step += 1) {
-    head = await context.chain.head();
-    if (!(await runStep(context, head))) break;
+    head = step === 0 && first ? first : await context.chain.head();
+    left = await runStep(context, head);
+    if (left !== 'more') break;
   }
   await reopenReorgedRelays(context);
   if (head) await reopenAboveHead(context, head.number);
   await failUnconfirmed(context);
   await context.watcher?.settle(context.environment);
+  return left === 'nothing' ? head : undefined;
 }
 
-/** True when there is more to do. One database transaction, so it may be cut off anywhere. */
-async function runStep(context: IndexerContext, head: BlockRef): Promise<boolean> {
+/** `unknown`: the chain ends below the cursor, or another process was faster. */
+type Left = 'more' | 'nothing' | 'unknown';
+
+/** One database transaction, so it may be cut off anywhere. */
+async function runStep(context: IndexerContext, head: BlockRef): Promise<Left> {
   const { db, chainId } = context;
   const cursor = await findCursor(db, chainId);
-  if (!cursor) return begin(context, head.number);
+  if (!cursor) return (await begin(context, head.number)) ? 'more' : 'unknown';
   const comparison = await compareWithChain(context, cursor, head);
-  if (comparison.kind === 'forked') return rewind(context, cursor, comparison.at);
+  if (comparison.kind === 'forked') return (await rewind(context, cursor, comparison.at)) ? 'more' : 'unknown';
   const isBehind = comparison.kind === 'behind';
   if (isBehind !== (cursor.behindSince !== undefined)) {
     await setBehindSince(db, chainId, cursor, isBehind ? new Date(context.now()) : undefined);
   }
-  if (isBehind || head.number === cursor.number) return false;
+  if (isBehind) return 'unknown';
+  if (head.number === cursor.number) return 'nothing';
   const scanned = await scan(context, cursor, Math.min(head.number, cursor.number + BLOCKS_PER_RANGE));
-  return scanned !== undefined && storeBlocks(context, cursor, scanned);
+  return scanned && (await storeBlocks(context, cursor, scanned)) ? 'more' : 'unknown';
 }
 
 /** Earlier transfers are found by sync-on-chain. An earlier block is stored in case the first ones are reorganised. */

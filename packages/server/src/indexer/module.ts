@@ -6,7 +6,7 @@ import type { Jobs, Module } from '../http/module.ts';
 import { readAddress } from '../http/validation.ts';
 import type { JobHandler, JobLog } from '../jobs/job.ts';
 import { requireWallet } from '../wallets/wallet.ts';
-import { indexChain } from './index-blocks.ts';
+import { chainIndexer } from './index-blocks.ts';
 import { indexedChain, type TransferWatcher } from './indexer.ts';
 import { type SyncDeps, syncWalletQueued } from './sync-wallet.ts';
 
@@ -32,8 +32,8 @@ const stepTask = (environment: Environment) => `follow-chain-step ${environment}
 export function indexerJobs({ environments, db, networks, log, watcher, now = Date.now }: IndexerJobDeps): Jobs {
   const handlers: Record<string, JobHandler<never>> = {};
   for (const environment of environments) {
-    const step: JobHandler<never> = (_payload, { signal }) =>
-      indexChain({ ...indexedChain(networks, environment), db, log, now, watcher }, signal);
+    const index = chainIndexer(() => ({ ...indexedChain(networks, environment), db, log, now, watcher }));
+    const step: JobHandler<never> = (_payload, { signal }) => index(signal);
     handlers[recurringTask(environment)] = step;
     handlers[stepTask(environment)] = step;
   }
