@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Db, type Reads, sql } from '@svc/store';
 
 /** The end of the chain and its settings: one row. */
@@ -52,6 +53,18 @@ const columns = sql`
 
 export async function readHead(reads: Reads): Promise<Head> {
   return headOf(await reads.one<Row>(sql`select ${columns} from sandbox.chain`));
+}
+
+/** Calls that ask in the same turn of the event loop share one read, which begins after all of them. */
+export function sharedHead(reads: Reads): () => Promise<Head> {
+  let next: Promise<Head> | undefined;
+  return () => {
+    next ??= nextTurn().then(() => {
+      next = undefined;
+      return readHead(reads);
+    });
+    return next;
+  };
 }
 
 export async function lockHead(tx: Db): Promise<Head> {

@@ -10,6 +10,8 @@ import type { BlockContext } from '../execution/types.ts';
 
 export interface NodeDeps {
   readonly db: Database;
+  /** As it is after this call. */
+  readonly readHead: () => Promise<Head>;
   readonly cache: StateCache;
   readonly writer: Writer;
   /** Unix milliseconds. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FaultKind, takeFault } from '../chain/faults.ts';
-import { type Head, readHead } from '../chain/head.ts';
+import type { Head } from '../chain/head.ts';
 import { headBefore } from '../chain/queries.ts';
 import { FieldError } from '../chain/transaction.ts';
 import { BusyError } from '../chain/writer.ts';
@@ -47,8 +47,7 @@ export async function answerRpc(
       const { response, hangUp } = await answerOne(deps, request, spec, access);
       return { ...reply(response), hangUp };
     }
-    const done: Answered[] = [];
-    for (const one of request) done.push(await answerOne(deps, one, spec, access));
+    const done = await answerBatch(deps, request, spec, access);
     return { ...reply(done.map((one) => one.response)), hangUp: done.some((one) => one.hangUp) };
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
@@ -68,12 +67,33 @@ function parse(body: string): unknown {
   }
 }
 
+/** Reads see one head and run beside each other. Transactions and ordered faults are taken in turn. */
+async function answerBatch(
+  deps: RpcDeps,
+  requests: readonly unknown[],
+  spec: SpecVersion,
+  access: RpcAccess,
+): Promise<Answered[]> {
+  const head = await deps.readHead();
+  if (!head.faultsActive && !requests.some(isSubmission)) {
+    const atHead = { ...deps, readHead: async () => head };
+    return Promise.all(requests.map((request) => answerOne(atHead, request, spec, access)));
+  }
+  const done: Answered[] = [];
+  for (const request of requests) done.push(await answerOne(deps, request, spec, access));
+  return done;
+}
+
+function isSubmission(request: unknown): boolean {
+  return typeof request === 'object' && request !== null && String(Reflect.get(request, 'method')) in submitMethods;
+}
+
 async function answerOne(deps: RpcDeps, request: unknown, spec: SpecVersion, access: RpcAccess): Promise<Answered> {
   const id = idOf(request);
   try {
     const { method, name, params } = readCall(request);
     const { reads } = deps.db;
-    const present = await readHead(reads);
+    const present = await deps.readHead();
     if (access === 'reader' && name in submitMethods) throw rpcErrors.methodNotFound();
     const { head, dropTransaction, dropAnswer } =
       access === 'reader' ? { head: present, ...NO_FAULTS } : await applyFaults(deps, present, name);
@@ -189,7 +209,7 @@ export async function applyFaults(deps: NodeDeps, head: Head, method: string): P
   if (!head.faultsActive) return none;
   const slow = await takeFault(deps.db, ['slow'], method);
   if (slow) await pause(slow.delayMs ?? DEFAULT_DELAY_MS);
-  const present = slow ? await readHead(deps.db.reads) : head;
+  const present = slow ? await deps.readHead() : head;
   const fault = await takeFault(deps.db, method in submitMethods ? SUBMIT_FAULTS : READ_FAULTS, method);
   switch (fault?.kind) {
     case 'error':
