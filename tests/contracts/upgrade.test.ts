@@ -3,7 +3,7 @@ import path from 'node:path';
 import { classes, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
-import { classHashAt } from '../../packages/sdk/src/node/reads.ts';
+import { classHashAt } from '../../packages/sdk/src/node/rpc.ts';
 import { getTransactionList } from '../../packages/sdk/src/transactions.ts';
 import { transfer } from '../../packages/sdk/src/transfers.ts';
 import { upgradeWallet } from '../../packages/sdk/src/wallet-upgrades.ts';

@@ -3,7 +3,7 @@ import { type Client, createClient } from '../../packages/sdk/src/client/client.
 import { SvcKeyError } from '../../packages/sdk/src/client/errors.ts';
 import { changeEncryptKey } from '../../packages/sdk/src/keys/change-encrypt-key.ts';
 import { openWalletKey } from '../../packages/sdk/src/keys/seal.ts';
-import { changeToPasskey, unlock } from '../../packages/sdk/src/wallet-passkeys.ts';
+import { changeToPasskey, unlock } from '../../packages/sdk/src/wallet-encryption.ts';
 import { createWallet, getWallet, recoverCredential } from '../../packages/sdk/src/wallets.ts';
 import { FakeAuthenticator } from '../../packages/sdk/testing/fake-authenticator.ts';
 import { oldFormat } from '../../packages/sdk/testing/keys.ts';

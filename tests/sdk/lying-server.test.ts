@@ -2,8 +2,11 @@ import { classes, toHex } from '@svc/starknet';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
 import { SvcTypedDataError } from '../../packages/sdk/src/client/errors.ts';
-import { executeTransactionWithSession } from '../../packages/sdk/src/sessions/execute-with-session.ts';
-import { addSessionKeyToContract, createSessionKey } from '../../packages/sdk/src/sessions/sessions.ts';
+import {
+  addSessionKeyToContract,
+  createSessionKey,
+  executeTransactionWithSession,
+} from '../../packages/sdk/src/sessions/sessions.ts';
 import { moveToSolana } from '../../packages/sdk/src/solana-transfers.ts';
 import { callAnyContract, transfer } from '../../packages/sdk/src/transfers.ts';
 import { upgradeWallet } from '../../packages/sdk/src/wallet-upgrades.ts';

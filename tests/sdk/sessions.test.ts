@@ -1,11 +1,11 @@
 import { classes, selector, toHex } from '@svc/starknet';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../packages/sdk/src/client/client.ts';
-import { executeTransactionWithSession } from '../../packages/sdk/src/sessions/execute-with-session.ts';
 import type { Session } from '../../packages/sdk/src/sessions/session-wallet.ts';
 import {
   addSessionKeyToContract,
   createSessionKey,
+  executeTransactionWithSession,
   getSessionData,
   revokeSessionKey,
 } from '../../packages/sdk/src/sessions/sessions.ts';

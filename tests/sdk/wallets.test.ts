@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../packages/sdk/src/client/client.ts';
 import { SvcApiError, SvcInputError, SvcKeyError, SvcTypedDataError } from '../../packages/sdk/src/client/errors.ts';
 import { openWalletKey } from '../../packages/sdk/src/keys/seal.ts';
-import { callContract, classHashAt } from '../../packages/sdk/src/node/reads.ts';
+import { callContract, classHashAt } from '../../packages/sdk/src/node/rpc.ts';
 import { sendSignedCalls, signCalls } from '../../packages/sdk/src/signing/calls.ts';
 import { callAnyContract, transfer } from '../../packages/sdk/src/transfers.ts';
 import {

@@ -3,9 +3,12 @@ import { type Client, createClient, type Fetch } from '../../packages/sdk/src/cl
 import { passkeyEncryptKey } from '../../packages/sdk/src/keys/cipher.ts';
 import { sealKey } from '../../packages/sdk/src/keys/seal.ts';
 import { waitForTransactionOf } from '../../packages/sdk/src/node/wait-for-transaction.ts';
-import { executeTransactionWithSession } from '../../packages/sdk/src/sessions/execute-with-session.ts';
 import type { Session, SessionConfig } from '../../packages/sdk/src/sessions/session-wallet.ts';
-import { addSessionKeyToContract, createSessionKey } from '../../packages/sdk/src/sessions/sessions.ts';
+import {
+  addSessionKeyToContract,
+  createSessionKey,
+  executeTransactionWithSession,
+} from '../../packages/sdk/src/sessions/sessions.ts';
 import type { ContractCall } from '../../packages/sdk/src/signing/calls.ts';
 import { type App, field, Owner } from './app.ts';
 import { eventually } from './eventually.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../packages/sdk/src/client/client.ts';
-import { burnCalls as libraryCalls } from '../../packages/sdk/src/signing/solana-burn.ts';
 import {
   getSolanaTransfer,
+  burnCalls as libraryCalls,
   listSolanaTransfers,
   moveToSolana,
   quoteSolanaTransfer,

@@ -1,5 +1,5 @@
 import { type Bind, bind, type Client, createClient, type SvcOptions } from './client/client.ts';
-import { getConfig } from './client/config.ts';
+import { getConfig } from './client/request.ts';
 import { streamEvents } from './event-stream.ts';
 import { getUsdAmount } from './exchanges.ts';
 import * as giftClaims from './gift-claims.ts';
@@ -12,7 +12,6 @@ import * as ownSkus from './own-skus.ts';
 import { purchaseSku } from './purchases/purchase-sku.ts';
 import * as purchases from './purchases/purchases.ts';
 import * as recipients from './recipients.ts';
-import { executeTransactionWithSession } from './sessions/execute-with-session.ts';
 import * as sessions from './sessions/sessions.ts';
 import * as policies from './sessions/spending-policies.ts';
 import * as settings from './settings.ts';
@@ -23,8 +22,6 @@ import * as transfers from './transfers.ts';
 import * as treasuries from './treasuries.ts';
 import { describeTreasuryCalls } from './treasury-calls.ts';
 import * as encryption from './wallet-encryption.ts';
-import * as walletList from './wallet-list.ts';
-import * as passkeys from './wallet-passkeys.ts';
 import * as upgrades from './wallet-upgrades.ts';
 import * as wallets from './wallets.ts';
 import * as webhooks from './webhooks.ts';
@@ -62,10 +59,10 @@ export function createSvc(options: SvcOptions) {
 const walletOperations = (on: Bind) => ({
   createWallet: on(wallets.createWallet),
   getWallet: on(wallets.getWallet),
-  listWallets: on(walletList.listWallets),
-  wallets: on(walletList.wallets),
-  getWalletById: on(walletList.getWalletById),
-  getWalletChainState: on(walletList.getWalletChainState),
+  listWallets: on(wallets.listWallets),
+  wallets: on(wallets.wallets),
+  getWalletById: on(wallets.getWalletById),
+  getWalletChainState: on(wallets.getWalletChainState),
   getTokenBalance: on(wallets.getTokenBalance),
   changeEncryptKey: on(changeEncryptKey),
   getEncryptionHistory: on(encryption.getEncryptionHistory),
@@ -88,7 +85,7 @@ const transactionOperations = (on: Bind) => ({
   waitForSolanaTransfer: on(solana.waitForSolanaTransfer),
   listSolanaTransfers: on(solana.listSolanaTransfers),
   solanaTransfers: on(solana.solanaTransfers),
-  executeTransactionWithSession: on(executeTransactionWithSession),
+  executeTransactionWithSession: on(sessions.executeTransactionWithSession),
   waitForTransaction: on(waitForTransactionOf),
   getTransaction: on(transactions.getTransaction),
   getTransactionList: on(transactions.getTransactionList),
@@ -160,8 +157,8 @@ const treasuryOperations = (on: Bind) => ({
 });
 
 const passkeyOperations = (on: Bind) => ({
-  unlock: on(passkeys.unlock),
-  changeTo: on(passkeys.changeToPasskey),
+  unlock: on(encryption.unlock),
+  changeTo: on(encryption.changeToPasskey),
 });
 
 const giftOperations = (on: Bind) => ({

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { fakeClient } from '../testing/fake-client.ts';
-import { solveProof } from './claim-proof.ts';
-import { claimGift, redeemGift } from './gift-claims.ts';
+import { claimGift, redeemGift, solveProof } from './gift-claims.ts';
 
 const challenge = { challenge: '1.2.abc.def', iterations: 1, difficulty: 4, expiresAt: '2026-11-17T10:00:00.000Z' };
 const WALLET = '0x01a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80';

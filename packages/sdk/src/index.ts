@@ -67,7 +67,6 @@ export type {
   WalletType,
   Webhook,
 } from '@svc/protocol';
-export { solveProof } from './claim-proof.ts';
 export {
   type BearerToken,
   type Client,
@@ -79,11 +78,11 @@ export {
   type SvcOptions,
   type TransportOptions,
 } from './client/client.ts';
-export { type Config, getConfig } from './client/config.ts';
 export * from './client/errors.ts';
 export type { SvcWallet } from './client/input.ts';
 export type { CursorList, CursorParams, List, PageOptions } from './client/pages.ts';
 export type { PollOptions } from './client/poll.ts';
+export { type Config, getConfig } from './client/request.ts';
 export type { TrustedToken, TrustOptions } from './client/trust.ts';
 export { createSvc, type Svc } from './create-svc.ts';
 export { type StreamEventsParams, streamEvents } from './event-stream.ts';
@@ -102,6 +101,7 @@ export {
   type RedeemStarted,
   type RedeemState,
   redeemGift,
+  solveProof,
   type WaitForRedeemParams,
   waitForRedeem,
 } from './gift-claims.ts';
@@ -149,8 +149,8 @@ export {
   SvcGiftsBulkError,
 } from './gifts-bulk.ts';
 export { type ChangeEncryptKeyParams, changeEncryptKey } from './keys/change-encrypt-key.ts';
-export { newRecoveryCode } from './keys/recovery-code.ts';
 export { type VerifyEncryptKeyParams, verifyEncryptKey } from './keys/seal.ts';
+export { newRecoveryCode } from './keys/secrets.ts';
 export {
   createMember,
   type InviteMemberParams,
@@ -202,7 +202,7 @@ export {
   type PasskeyOptions,
   type UnlockWithPasskeyParams,
   unlockWithPasskey,
-} from './passkeys/create-passkey.ts';
+} from './passkeys/passkeys.ts';
 export type { Credentials } from './passkeys/web-authn.ts';
 export { type PurchaseSkuParams, purchaseSku } from './purchases/purchase-sku.ts';
 export {
@@ -250,16 +250,14 @@ export {
   signInWithCode,
   signInWithPasskey,
 } from './recipients.ts';
-export {
-  type ExecuteTransactionWithSessionParams,
-  executeTransactionWithSession,
-} from './sessions/execute-with-session.ts';
 export type { Session, SessionConfig, SpendingLimits, SpendingPolicyConfig } from './sessions/session-wallet.ts';
 export {
   type AddSessionKeyParams,
   addSessionKeyToContract,
   type CreateSessionKeyParams,
   createSessionKey,
+  type ExecuteTransactionWithSessionParams,
+  executeTransactionWithSession,
   type GetSessionDataParams,
   getSessionData,
   type RevokeSessionKeyParams,
@@ -360,6 +358,9 @@ export * from './treasuries.ts';
 export * from './treasury-calls.ts';
 export { type VerifyWebhookOptions, verifyWebhook, type WebhookEvent, type WebhookHeaders } from './verify-webhook.ts';
 export {
+  type ChangedToPasskey,
+  type ChangeToPasskeyParams,
+  changeToPasskey,
   type EncryptionHistory,
   type EncryptionHistoryParams,
   type EncryptionHistoryPurged,
@@ -368,24 +369,9 @@ export {
   purgeEncryptionHistory,
   type RestoreEncryptionParams,
   restoreEncryption,
-} from './wallet-encryption.ts';
-export {
-  getWalletById,
-  getWalletChainState,
-  type ListWalletsParams,
-  listWallets,
-  type WalletFilters,
-  type WalletIdParams,
-  type WalletsParams,
-  wallets,
-} from './wallet-list.ts';
-export {
-  type ChangedToPasskey,
-  type ChangeToPasskeyParams,
-  changeToPasskey,
   type UnlockParams,
   unlock,
-} from './wallet-passkeys.ts';
+} from './wallet-encryption.ts';
 export {
   type ExecuteWalletUpgradeParams,
   executeWalletUpgrade,
@@ -406,10 +392,18 @@ export {
   type GetWalletParams,
   getTokenBalance,
   getWallet,
+  getWalletById,
+  getWalletChainState,
+  type ListWalletsParams,
+  listWallets,
   type RecoverCredentialParams,
   type RecoveredCredential,
   recoverCredential,
   type TokenBalance,
+  type WalletFilters,
+  type WalletIdParams,
+  type WalletsParams,
+  wallets,
 } from './wallets.ts';
 export {
   type CreateWebhookParams,

@@ -6,10 +6,9 @@ import type { SvcWallet } from './client/input.ts';
 import { request } from './client/request.ts';
 import { withProof } from './gift-claims.ts';
 import { addEncryptKey } from './keys/change-encrypt-key.ts';
-import { newRecoveryCode, readRecoveryCode } from './keys/recovery-code.ts';
 import { openWalletKey, sealProven } from './keys/seal.ts';
-import { requireStrongEncryptKey } from './keys/strength.ts';
-import { assertPasskey, createSignInPasskey } from './passkeys/sign-in-passkey.ts';
+import { newRecoveryCode, readRecoveryCode, requireStrongEncryptKey } from './keys/secrets.ts';
+import { assertPasskey, createSignInPasskey } from './passkeys/passkeys.ts';
 import { accountOf, deployment, newAccount, padAddress, signCreation, signPrepared, walletClassOf } from './wallets.ts';
 
 type Options = AnswerOf<typeof endpoints.getRecipientWalletOptions>;

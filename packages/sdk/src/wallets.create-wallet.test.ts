@@ -3,7 +3,7 @@ import { FakeAuthenticator } from '../testing/fake-authenticator.ts';
 import { mainnetClient } from '../testing/mainnet-service.ts';
 import { createClient } from './client/client.ts';
 import { changeEncryptKey } from './keys/change-encrypt-key.ts';
-import { changeToPasskey } from './wallet-passkeys.ts';
+import { changeToPasskey } from './wallet-encryption.ts';
 import { createWallet } from './wallets.ts';
 
 const user = { encryptKey: '481516', externalUserId: 'ana' };

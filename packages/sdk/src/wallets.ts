@@ -4,20 +4,29 @@ import {
   type ChainToken,
   type endpoints,
   hex64,
+  type ListedWallet,
   type Wallet,
+  type WalletChainState,
   type WalletType,
 } from '@svc/protocol';
 import { ADDRESS_BOUND, constructorCalldata, contractAddress, parseFelt, starkKey, toHex } from '@svc/starknet';
 import type { BearerToken, Client, Runtime } from './client/client.ts';
-import { type Config, getConfig } from './client/config.ts';
 import { SvcConnectionError, SvcInputError, SvcKeyError, SvcTypedDataError } from './client/errors.ts';
 import type { SvcWallet } from './client/input.ts';
-import { request } from './client/request.ts';
+import {
+  type CursorList,
+  type CursorPage,
+  type CursorParams,
+  eachByCursor,
+  type PageOptions,
+  toCursorList,
+} from './client/pages.ts';
+import { type Config, getConfig, request } from './client/request.ts';
 import { requireTrustedClass } from './client/trust.ts';
 import { isObject } from './client/values.ts';
 import { newPrivateKey } from './keys/cipher.ts';
 import { openWalletKey, sealProven } from './keys/seal.ts';
-import { newWalletSecrets, type PasskeyOptions } from './passkeys/create-passkey.ts';
+import { newWalletSecrets, type PasskeyOptions } from './passkeys/passkeys.ts';
 import { signExecution } from './signing/calls.ts';
 import { chainIdOf, checkForSigning } from './signing/check.ts';
 
@@ -240,7 +249,7 @@ export function deployment({ classHash, publicKey, calldata }: NewAccount) {
 
 export const padAddress = (address: bigint) => `0x${hex64(address)}`;
 
-export interface NewAccount {
+interface NewAccount {
   readonly classHash: bigint;
   readonly privateKey: bigint;
   readonly publicKey: bigint;
@@ -310,4 +319,84 @@ export function requireClass(prepared: string, requested: bigint): void {
     'typed_data_mismatch',
     'The service prepared another wallet class than was asked for, and nothing was signed.',
   );
+}
+
+export interface WalletFilters {
+  /** The beginning of your id of the user, or an address or id of a wallet. */
+  readonly search?: string | undefined;
+  readonly walletType?: ListedWallet['walletType'] | undefined;
+  readonly isDeployed?: boolean | undefined;
+  /** ISO 8601: created at this time or later. */
+  readonly createdAfter?: string | undefined;
+  readonly createdBefore?: string | undefined;
+}
+
+export interface ListWalletsParams extends WalletFilters, CursorParams {}
+
+/**
+ * Reads wallets of your environment, newest first, without their encrypted keys. `wallets` iterates over all of them.
+ * Server only: needs the secret key.
+ *
+ * @example
+ * const { items, nextCursor } = await svc.listWallets({ search: 'ana', limit: 10 });
+ */
+export async function listWallets(client: Client, params: ListWalletsParams = {}): Promise<CursorList<ListedWallet>> {
+  return toCursorList(await readWallets(client, params));
+}
+
+export interface WalletsParams extends WalletFilters, PageOptions {}
+
+/**
+ * Iterates over the wallets of your environment, newest first. Server only: needs the secret key.
+ *
+ * @example
+ * for await (const { externalUserId, publicKey } of svc.wallets({ isDeployed: true })) console.log(externalUserId, publicKey);
+ */
+export function wallets(client: Client, params: WalletsParams = {}): AsyncGenerator<ListedWallet, void, undefined> {
+  return eachByCursor((query) => readWallets(client, { ...params, ...query }), params);
+}
+
+function readWallets(client: Client, params: ListWalletsParams): Promise<CursorPage<ListedWallet>> {
+  const { search, walletType, isDeployed, createdAfter, createdBefore, limit, cursor } = params;
+  return request<typeof endpoints.listWallets>(client, {
+    route: 'GET /svc-wallets',
+    access: 'secret',
+    query: { search, walletType, isDeployed, createdAfter, createdBefore, limit, cursor },
+  });
+}
+
+export interface WalletIdParams {
+  /** Of a listed wallet, not its address. */
+  readonly id: string;
+}
+
+/**
+ * Reads one wallet by its id, without its encrypted key. Server only: needs the secret key.
+ *
+ * @example
+ * const { items } = await svc.listWallets({ limit: 1 });
+ * const { externalUserId } = await svc.getWalletById({ id: items[0].id });
+ */
+export function getWalletById(client: Client, { id }: WalletIdParams): Promise<ListedWallet> {
+  return request<typeof endpoints.getWalletById>(client, {
+    route: 'GET /svc-wallets/{id}',
+    access: 'secret',
+    params: { id },
+  });
+}
+
+/**
+ * Reads from the chain what a wallet has: balances, class, sessions and spending policies. Server only: needs the secret
+ * key.
+ *
+ * @example
+ * const { items } = await svc.listWallets({ search: wallet.publicKey });
+ * const { balances, sessions } = await svc.getWalletChainState({ id: items[0].id });
+ */
+export function getWalletChainState(client: Client, { id }: WalletIdParams): Promise<WalletChainState> {
+  return request<typeof endpoints.getWalletChainState>(client, {
+    route: 'GET /svc-wallets/{id}/chain-state',
+    access: 'secret',
+    params: { id },
+  });
 }

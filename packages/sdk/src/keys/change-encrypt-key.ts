@@ -6,7 +6,7 @@ import { request } from '../client/request.ts';
 import { DEFAULT_STRETCHING, isPasskeyKey, parseEncryptKey, readEncryptKey, type Stretching } from './cipher.ts';
 import { isEnvelope, type Slot, unwrap, wrap } from './envelope.ts';
 import { type OpenedEnvelope, openEnvelope, openWalletKey, proveSealed, sealKey, sealWith } from './seal.ts';
-import { requireStrongEncryptKey } from './strength.ts';
+import { requireStrongEncryptKey } from './secrets.ts';
 
 export interface ChangeEncryptKeyParams<W extends SvcWallet = SvcWallet> {
   readonly externalUserId: string;

@@ -10,8 +10,7 @@ import {
 import type { Client } from '../client/client.ts';
 import { SvcChainError, SvcError } from '../client/errors.ts';
 import { isObject } from '../client/values.ts';
-import { callContract, chainTime } from '../node/reads.ts';
-import { type Ask, atNewest, type RpcAnswer, withNode } from '../node/rpc.ts';
+import { type Ask, atNewest, callContract, chainTime, type RpcAnswer, withNode } from '../node/rpc.ts';
 import { sessionError } from './session-wallet.ts';
 
 export interface OnChainSession {

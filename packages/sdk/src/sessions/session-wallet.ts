@@ -11,7 +11,7 @@ import {
 import type { BearerToken, Client } from '../client/client.ts';
 import { SvcApiError, SvcChainError, SvcInputError, SvcKeyError, SvcSessionError } from '../client/errors.ts';
 import { type Integer, readAddress, readInteger, type SvcWallet } from '../client/input.ts';
-import { callContract, chainTime, classHashAt } from '../node/reads.ts';
+import { callContract, chainTime, classHashAt } from '../node/rpc.ts';
 import { type ContractCall, executeCalls, readEntrypoint } from '../signing/calls.ts';
 
 type TypedWallet = Pick<SvcWallet, 'publicKey' | 'walletType'>;

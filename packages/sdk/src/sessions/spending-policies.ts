@@ -3,7 +3,7 @@ import type { BearerToken, Client } from '../client/client.ts';
 import { SvcChainError } from '../client/errors.ts';
 import { readAddress } from '../client/input.ts';
 import { requireBearerToken } from '../client/request.ts';
-import { callContract } from '../node/reads.ts';
+import { callContract } from '../node/rpc.ts';
 import {
   executeAsOwner,
   type OwnerParams,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newRecoveryCode, readRecoveryCode } from './recovery-code.ts';
+import { newRecoveryCode, readRecoveryCode } from './secrets.ts';
 
 describe('a recovery code', () => {
   it('is 28 letters and digits in groups of four, never the same', () => {

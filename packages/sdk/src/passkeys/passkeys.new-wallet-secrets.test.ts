@@ -3,7 +3,7 @@ import { FakeAuthenticator } from '../../testing/fake-authenticator.ts';
 import { failure, fakeClient } from '../../testing/fake-client.ts';
 import { PASSKEY, quickSeal } from '../../testing/keys.ts';
 import { openKey } from '../keys/seal.ts';
-import { newWalletSecrets, unlockWithPasskey } from './create-passkey.ts';
+import { newWalletSecrets, unlockWithPasskey } from './passkeys.ts';
 
 const { client } = fakeClient([]);
 const externalUserId = 'ana';

@@ -6,14 +6,14 @@ const key = (prefix: string) => ({ publicKey: `${prefix}_${'p'.repeat(32)}`, all
 const production = key('pk_prod');
 const development = key('pk_dev');
 
-let requireStrongEncryptKey: typeof import('./strength.ts').requireStrongEncryptKey;
+let requireStrongEncryptKey: typeof import('./secrets.ts').requireStrongEncryptKey;
 const warn = vi.spyOn(console, 'warn');
 
 beforeEach(async () => {
   warn.mockImplementation(() => {});
   // The warning is given once in a process.
   vi.resetModules();
-  ({ requireStrongEncryptKey } = await import('./strength.ts'));
+  ({ requireStrongEncryptKey } = await import('./secrets.ts'));
 });
 afterEach(() => warn.mockReset());
 

@@ -3,7 +3,7 @@ import { FakeAuthenticator } from '../testing/fake-authenticator.ts';
 import { failure, fakeClient, json } from '../testing/fake-client.ts';
 import { PASSKEY, quickSeal } from '../testing/keys.ts';
 import { openWalletKey } from './keys/seal.ts';
-import { changeToPasskey, unlock } from './wallet-passkeys.ts';
+import { changeToPasskey, unlock } from './wallet-encryption.ts';
 
 const externalUserId = 'ana';
 const walletWith = async (...encryptKeys: string[]) => ({

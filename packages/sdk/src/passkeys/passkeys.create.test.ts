@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeAuthenticator, type FakeOptions } from '../../testing/fake-authenticator.ts';
 import { failure } from '../../testing/fake-client.ts';
 import { SvcPasskeyError } from '../client/errors.ts';
-import { createPasskey, unlockWithPasskey } from './create-passkey.ts';
+import { createPasskey, unlockWithPasskey } from './passkeys.ts';
 
 const names = { rpName: 'My app', userName: 'ana@example.com' };
 

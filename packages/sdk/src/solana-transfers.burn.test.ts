@@ -1,7 +1,7 @@
 import { chainIds } from '@svc/starknet';
 import { describe, expect, it } from 'vitest';
-import { readTrust, requireTrustedBridge } from '../client/trust.ts';
-import { burnCalls, requireSolanaWallet } from './solana-burn.ts';
+import { readTrust, requireTrustedBridge } from './client/trust.ts';
+import { burnCalls, requireSolanaWallet } from './solana-transfers.ts';
 
 const OWNER = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 const TOKEN_ACCOUNT = 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B';

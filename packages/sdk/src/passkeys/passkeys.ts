@@ -1,9 +1,18 @@
+import type { NewPasskeyOptions, PasskeyOptions as SignInOptions } from '@svc/protocol';
 import { type Client, defaultRuntime, type Runtime } from '../client/client.ts';
-import { SvcInputError } from '../client/errors.ts';
+import { SvcConnectionError, SvcInputError } from '../client/errors.ts';
 import { fromBase64url, toBase64url } from '../client/values.ts';
 import { isPasskeyKey, readEncryptKey } from '../keys/cipher.ts';
-import { requireStrongEncryptKey } from '../keys/strength.ts';
-import { ask, type Credentials, findCredentials, prfEncryptKey, prfExtension, prfUnsupported } from './web-authn.ts';
+import { requireStrongEncryptKey } from '../keys/secrets.ts';
+import {
+  ask,
+  type Credential,
+  type Credentials,
+  findCredentials,
+  prfEncryptKey,
+  prfExtension,
+  prfUnsupported,
+} from './web-authn.ts';
 
 export interface CreatePasskeyParams {
   /** Your app's name, shown by the browser. */
@@ -139,7 +148,7 @@ function readId(credentialId: string): Uint8Array<ArrayBuffer> {
 export type PasskeyOptions = Partial<CreatePasskeyParams>;
 
 /** Stored beside the ciphertext, so that the passkey can be found again. */
-export interface PasskeyDetails {
+interface PasskeyDetails {
   readonly authMethod: 'PIN' | 'PASSKEY';
   readonly credentialId?: string;
   readonly prfSupported?: boolean;
@@ -156,14 +165,14 @@ export function passkeyDetails({ credentialId, prfSupported, deviceType }: Passk
   return { authMethod: 'PASSKEY', credentialId, prfSupported, ...(deviceType !== undefined && { deviceType }) };
 }
 
-export interface NewWalletSecretsParams {
+interface NewWalletSecretsParams {
   readonly encryptKey: string;
   readonly usePasskey?: boolean | undefined;
   readonly externalUserId: string;
   readonly passkey?: PasskeyOptions | undefined;
 }
 
-export interface NewWalletSecrets {
+interface NewWalletSecrets {
   /** The passkey's secret first, then the backup. */
   readonly encryptKeys: string[];
   readonly details: PasskeyDetails;
@@ -184,4 +193,91 @@ export async function newWalletSecrets(
   if (!usePasskey) return { encryptKeys: [encryptKey], details: { authMethod: 'PIN' } };
   const created = await createPasskey(withDefaults(passkey, externalUserId), client.runtime);
   return { encryptKeys: [created.encryptKey, encryptKey], details: passkeyDetails(created) };
+}
+
+/** What WebAuthn answered, for the service. The results of extensions are left out: they open the key. */
+type WebAuthnAnswer = Readonly<Record<string, unknown>>;
+
+interface SignInPasskey extends Passkey {
+  readonly registration: WebAuthnAnswer;
+}
+
+/**
+ * Creates a passkey that opens a key and signs in, and uses it once: the user confirms twice. A passkey with an unstable secret would
+ * lose the wallet.
+ */
+export async function createSignInPasskey(
+  options: NewPasskeyOptions,
+  runtime: Runtime,
+  given?: Credentials,
+): Promise<SignInPasskey> {
+  const credentials = findCredentials(given);
+  const { challenge, user, excludeCredentials, ...rest } = options;
+  const publicKey = {
+    ...rest,
+    challenge: bytesOf(challenge),
+    user: { ...user, id: bytesOf(user.id) },
+    excludeCredentials: excludeCredentials.map((known) => ({ ...known, id: bytesOf(known.id) })),
+    extensions: prfExtension(),
+  };
+  const credential = await ask(() => credentials.create({ publicKey }));
+  const atCreation = prfEncryptKey(credential);
+  if (atCreation === undefined && credential.getClientExtensionResults().prf?.enabled !== true) throw prfUnsupported();
+  const credentialId = toBase64url(new Uint8Array(credential.rawId));
+  const encryptKey = await unlockWithPasskey({ credentialId, rpId: options.rp.id, credentials: given }, runtime);
+  if (atCreation !== undefined && atCreation !== encryptKey) throw prfUnsupported();
+  return {
+    ...{ credentialId, encryptKey, prfSupported: true },
+    deviceType: credential.authenticatorAttachment ?? undefined,
+    registration: toAnswer(credential, ['clientDataJSON', 'attestationObject']),
+  };
+}
+
+interface PasskeyAssertion {
+  readonly credentialId: string;
+  readonly encryptKey: string;
+  readonly assertion: WebAuthnAnswer;
+}
+
+/** One confirmation signs in and opens the key. */
+export async function assertPasskey(
+  options: SignInOptions,
+  credentialId: string | undefined,
+  given?: Credentials,
+): Promise<PasskeyAssertion> {
+  const credentials = findCredentials(given);
+  const publicKey = {
+    ...options,
+    challenge: bytesOf(options.challenge),
+    allowCredentials: credentialId === undefined ? [] : [{ type: 'public-key' as const, id: bytesOf(credentialId) }],
+    extensions: prfExtension(),
+  };
+  const credential = await ask(() => credentials.get({ publicKey }));
+  const encryptKey = prfEncryptKey(credential);
+  if (encryptKey === undefined) throw prfUnsupported();
+  return {
+    encryptKey,
+    credentialId: toBase64url(new Uint8Array(credential.rawId)),
+    assertion: toAnswer(credential, ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle']),
+  };
+}
+
+/** By name: a new field of the browser's answer must not reach the service unseen. */
+function toAnswer({ rawId, response }: Credential, fields: readonly string[]): WebAuthnAnswer {
+  const id = toBase64url(new Uint8Array(rawId));
+  const found = fields
+    .map((name) => [name, response?.[name]] as const)
+    .filter(([, value]) => value instanceof ArrayBuffer);
+  const encoded = found.map(([name, value]) => [name, toBase64url(new Uint8Array(value as ArrayBuffer))]);
+  const transports = response?.getTransports?.();
+  return {
+    ...{ id, rawId: id, type: 'public-key', clientExtensionResults: {} },
+    response: { ...Object.fromEntries(encoded), ...(transports && { transports }) },
+  };
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = fromBase64url(text);
+  if (bytes) return bytes;
+  throw new SvcConnectionError('invalid_answer', 'The options of the passkey are not what the interface says.');
 }

@@ -1,7 +1,7 @@
 import { selector, toHex } from '@svc/starknet';
 import { describe, expect, it, vi } from 'vitest';
 import { type FakeNodes, fakeNodes, type NodeAnswer, nodeClient } from '../../testing/fake-nodes.ts';
-import { callContract, chainTime, classHashAt } from './reads.ts';
+import { callContract, chainTime, classHashAt } from './rpc.ts';
 
 const call = { contractAddress: 0xcafen, entrypoint: 'get_public_key', calldata: [1n, 2n] };
 const read = (nodes: FakeNodes, urls?: readonly string[]) => callContract(nodeClient(nodes.fetch, urls), call);
