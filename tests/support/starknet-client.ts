@@ -1,4 +1,4 @@
-import { classes } from '@svc/starknet';
+import { classes, contractAddress } from '@svc/starknet';
 import type { Call, OutsideExecutionOptions, SignerInterface } from 'starknet';
 import * as ten from 'starknet';
 import * as nine from 'starknet-9';
@@ -105,12 +105,19 @@ export class Client {
 
   /** Keys and the address of an account; nothing is sent. */
   async newWallet(kind: Kind): Promise<Wallet> {
-    const { ec, hash, num, stark } = this.library;
+    const { ec, num, stark } = this.library;
     const privateKey = stark.randomAddress();
     const publicKey = num.toHex(ec.starkCurve.getStarkKey(privateKey));
     const classHash = await this.classHashOf(kind);
     const constructorCalldata = kind === 'READY' ? ['0x0', publicKey, '0x1'] : [publicKey];
-    const address = hash.calculateContractAddressFromHash(publicKey, classHash, constructorCalldata, 0);
+    const address = num.toHex(
+      contractAddress({
+        salt: BigInt(publicKey),
+        classHash: BigInt(classHash),
+        constructorCalldata: constructorCalldata.map(BigInt),
+        deployer: 0n,
+      }),
+    );
     const deployment = { classHash, constructorCalldata, addressSalt: publicKey, contractAddress: address };
     return { account: this.account(address, privateKey), address, privateKey, publicKey, deployment };
   }
