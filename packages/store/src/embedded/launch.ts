@@ -26,6 +26,10 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   min_wal_size: '64MB',
   max_wal_size: '512MB',
   jit: 'off',
+  // A young database grows fast: statements planned for empty tables would read them whole until a minute has passed.
+  autovacuum_naptime: '5s',
+  // For disks without heads.
+  random_page_cost: '1.1',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // Refused statements would put user data into a file.

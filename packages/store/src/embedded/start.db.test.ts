@@ -50,6 +50,15 @@ describe('the embedded PostgreSQL', () => {
     expect(statSync(dataOf(folder)).mode & 0o777).toBe(0o700);
   });
 
+  it('renews the statistics of grown tables within seconds', async () => {
+    const { url } = await servers.start(servers.makeFolder());
+    const shown = await ask(
+      url,
+      `select current_setting('autovacuum_naptime') as every, current_setting('autovacuum') as on`,
+    );
+    expect(shown).toEqual([{ every: '5s', on: 'on' }]);
+  });
+
   it('is durable by default, and no setting opens another access', async () => {
     const { url } = await servers.start(servers.makeFolder(), { max_connections: '33', listen_addresses: '*' });
     const [shown] = await ask(
