@@ -1,7 +1,7 @@
 import type { Transaction } from '@svc/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../packages/sdk/src/client/client.ts';
-import { getConfig } from '../../packages/sdk/src/client/request.ts';
+import { getConfig } from '../../packages/sdk/src/client/config.ts';
 import { callContract } from '../../packages/sdk/src/node/rpc.ts';
 import { type PurchaseSkuParams, purchaseSku } from '../../packages/sdk/src/purchases/purchase-sku.ts';
 import {

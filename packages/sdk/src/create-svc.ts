@@ -1,5 +1,5 @@
 import { type Bind, bind, type Client, createClient, type SvcOptions } from './client/client.ts';
-import { getConfig } from './client/request.ts';
+import { getConfig } from './client/config.ts';
 import { streamEvents } from './event-stream.ts';
 import { getUsdAmount } from './exchanges.ts';
 import * as giftClaims from './gift-claims.ts';

@@ -78,12 +78,12 @@ export {
   type SvcOptions,
   type TransportOptions,
 } from './client/client.ts';
+export { type Config, getConfig } from './client/config.ts';
 export * from './client/errors.ts';
-export type { SvcWallet } from './client/input.ts';
 export type { CursorList, CursorParams, List, PageOptions } from './client/pages.ts';
 export type { PollOptions } from './client/poll.ts';
-export { type Config, getConfig } from './client/request.ts';
 export type { TrustedToken, TrustOptions } from './client/trust.ts';
+export type { SvcWallet } from './client/values.ts';
 export { createSvc, type Svc } from './create-svc.ts';
 export { type StreamEventsParams, streamEvents } from './event-stream.ts';
 export { type GetUsdAmountParams, getUsdAmount } from './exchanges.ts';

@@ -2,8 +2,8 @@ import { type AnswerOf, type BodyOf, type endpoints, hex64, type Recipient, type
 import { toHex } from '@svc/starknet';
 import type { BearerToken, Client } from './client/client.ts';
 import { SvcPasskeyError } from './client/errors.ts';
-import type { SvcWallet } from './client/input.ts';
 import { request } from './client/request.ts';
+import type { SvcWallet } from './client/values.ts';
 import { withProof } from './gift-claims.ts';
 import { addEncryptKey } from './keys/change-encrypt-key.ts';
 import { openWalletKey, sealProven } from './keys/seal.ts';

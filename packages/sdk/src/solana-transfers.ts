@@ -11,11 +11,11 @@ import {
 import { encodeByteArray, encodeU256, parseFelt, toHex } from '@svc/starknet';
 import type { BearerToken, Client } from './client/client.ts';
 import { SvcConnectionError, SvcInputError } from './client/errors.ts';
-import type { SvcWallet } from './client/input.ts';
 import { type CursorList, type CursorParams, eachByCursor, type PageOptions, toCursorList } from './client/pages.ts';
 import { type PollOptions, pollUntil } from './client/poll.ts';
 import { request } from './client/request.ts';
 import { requireTrustedBridge } from './client/trust.ts';
+import type { SvcWallet } from './client/values.ts';
 import { type ContractCall, type SignedCalls, signCalls } from './signing/calls.ts';
 import { chainIdOf } from './signing/check.ts';
 import { tokenOf } from './transfers.ts';

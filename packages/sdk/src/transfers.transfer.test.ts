@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configClient, USDC } from '../testing/fake-client.ts';
+import type { Config } from './client/config.ts';
 import { SvcInputError } from './client/errors.ts';
-import type { Config } from './client/request.ts';
 import { type TransferParams, transfer, transferCall } from './transfers.ts';
 
 const order = { amount: '1.5', token: 'USDC', recipient: '0xB0B' } as const;

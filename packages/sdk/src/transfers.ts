@@ -1,11 +1,10 @@
 import { type ChainToken, parseStarknetAddress, parseTokenAmount } from '@svc/protocol';
 import { encodeU256, toHex } from '@svc/starknet';
 import type { BearerToken, Client } from './client/client.ts';
+import { type Config, getConfig } from './client/config.ts';
 import { SvcConnectionError, SvcInputError } from './client/errors.ts';
-import { readAddress, type SvcWallet } from './client/input.ts';
-import { type Config, getConfig } from './client/request.ts';
 import { isDecimals, MAX_DECIMALS, requireTrustedToken, type Token } from './client/trust.ts';
-import { isObject } from './client/values.ts';
+import { isObject, readAddress, type SvcWallet } from './client/values.ts';
 import { type CallsToSign, type ContractCall, executeCalls } from './signing/calls.ts';
 import { chainIdOf } from './signing/check.ts';
 

@@ -10,9 +10,9 @@ import type {
 import { starkKey, toHex } from '@svc/starknet';
 import type { Client } from './client/client.ts';
 import { SvcKeyError } from './client/errors.ts';
-import { readAddress, type SvcWallet } from './client/input.ts';
 import { type CursorList, type CursorParams, eachByCursor, type PageOptions, toCursorList } from './client/pages.ts';
 import { request } from './client/request.ts';
+import { readAddress, type SvcWallet } from './client/values.ts';
 import { openWalletKey } from './keys/seal.ts';
 import { type ContractCall, signExecution, toCalls } from './signing/calls.ts';
 import { chainIdOf, checkTypedData, signingTime } from './signing/check.ts';

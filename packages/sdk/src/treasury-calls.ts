@@ -1,8 +1,8 @@
 import type { ChainToken } from '@svc/protocol';
 import { decodeSetLimit, decodeSetSigners, liveTokens, selector, toHex } from '@svc/starknet';
 import type { Client } from './client/client.ts';
-import { readAddress } from './client/input.ts';
-import { getConfig } from './client/request.ts';
+import { getConfig } from './client/config.ts';
+import { readAddress } from './client/values.ts';
 import { type ContractCall, toCall } from './signing/calls.ts';
 import { chainIdOf } from './signing/check.ts';
 

@@ -1,8 +1,8 @@
 import type { AnswerOf, endpoints, ReplacedEncryption } from '@svc/protocol';
 import type { BearerToken, Client } from './client/client.ts';
 import { SvcInputError, SvcPasskeyError } from './client/errors.ts';
-import { readAddress, type SvcWallet } from './client/input.ts';
 import { request } from './client/request.ts';
+import { readAddress, type SvcWallet } from './client/values.ts';
 import { storeResealedKey } from './keys/change-encrypt-key.ts';
 import { readEncryptKey } from './keys/cipher.ts';
 import { openWalletKey, sealKey } from './keys/seal.ts';

@@ -1,8 +1,8 @@
 import type { AnswerOf, endpoints, WalletType } from '@svc/protocol';
 import { type Call, selector, toHex } from '@svc/starknet';
 import type { BearerToken, Client } from './client/client.ts';
-import { readAddress, type SvcWallet } from './client/input.ts';
 import { request } from './client/request.ts';
+import { readAddress, type SvcWallet } from './client/values.ts';
 import { openWalletKey } from './keys/seal.ts';
 import { signExecution } from './signing/calls.ts';
 import { checkForSigning } from './signing/check.ts';

@@ -11,8 +11,8 @@ import {
 } from '@svc/protocol';
 import { ADDRESS_BOUND, constructorCalldata, contractAddress, parseFelt, starkKey, toHex } from '@svc/starknet';
 import type { BearerToken, Client, Runtime } from './client/client.ts';
+import { type Config, getConfig } from './client/config.ts';
 import { SvcConnectionError, SvcInputError, SvcKeyError, SvcTypedDataError } from './client/errors.ts';
-import type { SvcWallet } from './client/input.ts';
 import {
   type CursorList,
   type CursorPage,
@@ -21,9 +21,9 @@ import {
   type PageOptions,
   toCursorList,
 } from './client/pages.ts';
-import { type Config, getConfig, request } from './client/request.ts';
+import { request } from './client/request.ts';
 import { requireTrustedClass } from './client/trust.ts';
-import { isObject } from './client/values.ts';
+import { isObject, type SvcWallet } from './client/values.ts';
 import { newPrivateKey } from './keys/cipher.ts';
 import { openWalletKey, sealProven } from './keys/seal.ts';
 import { newWalletSecrets, type PasskeyOptions } from './passkeys/passkeys.ts';

@@ -1,5 +1,5 @@
 import { type Client, createClient, defaultRuntime, type Runtime, type SvcOptions } from '../src/client/client.ts';
-import type { Config } from '../src/client/request.ts';
+import type { Config } from '../src/client/config.ts';
 import type { SandboxService } from './sandbox-service.ts';
 
 export const PUBLIC_KEY = `pk_dev_${'p'.repeat(32)}`;

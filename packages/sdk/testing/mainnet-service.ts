@@ -1,6 +1,6 @@
 import { ANY_CALLER, type Call, chainIds, classes, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
 import { createClient, defaultRuntime, type SvcOptions } from '../src/client/client.ts';
-import type { Config } from '../src/client/request.ts';
+import type { Config } from '../src/client/config.ts';
 import { PAYMENT_ADDRESS, sku } from './fake-payment-service.ts';
 import type { Json } from './mutations.ts';
 

@@ -1,7 +1,7 @@
 import type { ProofOfWork } from '@svc/protocol';
 import { SvcInputError } from './errors.ts';
-import { readUrl } from './input.ts';
 import { readTrust, type Trust, type TrustOptions } from './trust.ts';
+import { readUrl } from './values.ts';
 
 /** A user's token, or a function that returns a fresh one for each request. */
 export type BearerToken = string | (() => string | Promise<string>);

@@ -20,8 +20,8 @@ import { transfer } from '../transfers.ts';
 import { signWalletUpgrade, upgradeWallet } from '../wallet-upgrades.ts';
 import { createWallet } from '../wallets.ts';
 import { type Client, createClient } from './client.ts';
-import type { SvcWallet } from './input.ts';
 import { readTrust, requireTrustedClass, requireTrustedPool, requireTrustedToken } from './trust.ts';
+import type { SvcWallet } from './values.ts';
 
 const encryptKey = ENCRYPT_KEY;
 const RECIPIENT = '0xb0b';

@@ -1,8 +1,8 @@
 import { type BodyOf, type endpoints, hex64 } from '@svc/protocol';
 import type { BearerToken, Client, Runtime } from '../client/client.ts';
 import { SvcInputError } from '../client/errors.ts';
-import { readAddress, type SvcWallet } from '../client/input.ts';
 import { request } from '../client/request.ts';
+import { readAddress, type SvcWallet } from '../client/values.ts';
 import { DEFAULT_STRETCHING, isPasskeyKey, parseEncryptKey, readEncryptKey, type Stretching } from './cipher.ts';
 import { isEnvelope, type Slot, unwrap, wrap } from './envelope.ts';
 import { type OpenedEnvelope, openEnvelope, openWalletKey, proveSealed, sealKey, sealWith } from './seal.ts';

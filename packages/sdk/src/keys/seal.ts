@@ -3,8 +3,7 @@ import { accountAddress, starkKey, UNREPAIRED_SVC_CLASS, walletClasses } from '@
 import { createMD5 } from 'hash-wasm';
 import { defaultRuntime, type Runtime } from '../client/client.ts';
 import { SvcInputError, SvcKeyError } from '../client/errors.ts';
-import { readAddress } from '../client/input.ts';
-import { readBase64 } from '../client/values.ts';
+import { readAddress, readBase64 } from '../client/values.ts';
 import {
   type Bytes,
   DEFAULT_STRETCHING,

@@ -1,7 +1,8 @@
 import { parseFelt, selector, spellPanic, toHex } from '@svc/starknet';
 import type { Client, Fetch } from '../client/client.ts';
+import { getConfig } from '../client/config.ts';
 import { SvcChainError, SvcConnectionError } from '../client/errors.ts';
-import { getConfig, isRedirect, withoutCookies } from '../client/request.ts';
+import { isRedirect, withoutCookies } from '../client/request.ts';
 import { isObject } from '../client/values.ts';
 
 interface NodeAccess {

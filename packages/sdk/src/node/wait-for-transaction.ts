@@ -1,8 +1,7 @@
 import { parseFelt } from '@svc/starknet';
 import { type Client, defaultRuntime, type Fetch, type Runtime } from '../client/client.ts';
 import { SvcConnectionError, SvcInputError } from '../client/errors.ts';
-import { readUrl } from '../client/input.ts';
-import { isObject } from '../client/values.ts';
+import { isObject, readUrl } from '../client/values.ts';
 import { clientNodes, firstNode, NODE_TIMEOUT_MS, type Nodes, readFelt, readFelts, rpcCodes } from './rpc.ts';
 
 export interface WaitForTransactionOptions {

@@ -3,7 +3,7 @@ import { CURVE_ORDER, toHex } from '@svc/starknet';
 import { type CurvePoint, formatPrivateAddress, parsePrivateAddress, publicPoint } from '@svc/starknet/private-balance';
 import type { Client } from '../client/client.ts';
 import { SvcInputError } from '../client/errors.ts';
-import { readAddress, type SvcWallet } from '../client/input.ts';
+import { readAddress, type SvcWallet } from '../client/values.ts';
 import { privateKeyBytes, subtle } from '../keys/cipher.ts';
 import { openWalletKey } from '../keys/seal.ts';
 

@@ -3,7 +3,7 @@ import { encodeU256, parseFelt, toHex } from '@svc/starknet';
 import { type AccountState, decryptHint, encrypts, publicPoint } from '@svc/starknet/private-balance';
 import type { BearerToken, Client } from '../client/client.ts';
 import { SvcApiError, SvcInputError, SvcPrivateBalanceError } from '../client/errors.ts';
-import { readAddress, type SvcWallet } from '../client/input.ts';
+import { readAddress, type SvcWallet } from '../client/values.ts';
 import { openWalletKey } from '../keys/seal.ts';
 import { waitForTransactionOf } from '../node/wait-for-transaction.ts';
 import { type ContractCall, prepareCalls, sendSignedCalls, signExecution } from '../signing/calls.ts';

@@ -2,8 +2,8 @@ import { type ChainToken, formatTokenAmount, parseTokenAmount } from '@svc/proto
 import { CalldataReader, parseFelt, toHex } from '@svc/starknet';
 import { type AccountState, type CurvePoint, decodeState } from '@svc/starknet/private-balance';
 import type { Client } from '../client/client.ts';
+import { getNewConfig } from '../client/config.ts';
 import { SvcConnectionError, SvcInputError, SvcPrivateBalanceError, SvcTrustError } from '../client/errors.ts';
-import { getNewConfig } from '../client/request.ts';
 import { requireTrustedPool } from '../client/trust.ts';
 import { callContract } from '../node/rpc.ts';
 import { chainIdOf } from '../signing/check.ts';

@@ -5,7 +5,7 @@ import { sandboxClient, type TestClock } from '../../testing/fake-client.ts';
 import { ENCRYPT_KEY, FakePaymentService, sealedWallet, sku } from '../../testing/fake-payment-service.ts';
 import { type SandboxService, startSandboxService } from '../../testing/sandbox-service.ts';
 import type { Client } from '../client/client.ts';
-import type { SvcWallet } from '../client/input.ts';
+import type { SvcWallet } from '../client/values.ts';
 import { type PurchaseSkuParams, purchaseSku } from './purchase-sku.ts';
 import { type PurchaseState, SvcPurchaseError } from './state.ts';
 

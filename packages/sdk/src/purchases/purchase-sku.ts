@@ -1,7 +1,7 @@
 import type { Chain, ChainToken, Transaction } from '@svc/protocol';
 import type { BearerToken, Client } from '../client/client.ts';
 import { SvcApiError, SvcInputError } from '../client/errors.ts';
-import type { SvcWallet } from '../client/input.ts';
+import type { SvcWallet } from '../client/values.ts';
 import { getTransactionStatus } from '../transactions.ts';
 import { messageOf, pay, provePayment, requireFound, unclear } from './pay.ts';
 import { createSkuPurchase } from './purchases.ts';

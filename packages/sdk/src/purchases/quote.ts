@@ -1,9 +1,9 @@
 import { type ChainToken, formatTokenAmount, parseDecimal, parseUsd, type Sku } from '@svc/protocol';
 import type { BearerToken, Client } from '../client/client.ts';
+import { getConfig } from '../client/config.ts';
 import { SvcConnectionError, SvcInputError } from '../client/errors.ts';
-import { readAddress, type SvcWallet } from '../client/input.ts';
-import { getConfig } from '../client/request.ts';
 import { requireTrustedPayment } from '../client/trust.ts';
+import { readAddress, type SvcWallet } from '../client/values.ts';
 import { getUsdAmount } from '../exchanges.ts';
 import { signCalls } from '../signing/calls.ts';
 import { checkSkuReference, getSku } from '../skus.ts';

@@ -2,7 +2,7 @@ import type { ChainToken } from '@svc/protocol';
 import { type OutsideExecution, parseFelt, parseOutsideExecutionTypedData } from '@svc/starknet';
 import type { BearerToken, Client } from '../client/client.ts';
 import { SvcError, SvcInputError } from '../client/errors.ts';
-import { readAddress } from '../client/input.ts';
+import { readAddress } from '../client/values.ts';
 import type { SignedCalls } from '../signing/calls.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
 } from '@svc/starknet';
 import type { BearerToken, Client } from '../client/client.ts';
 import { SvcApiError, SvcChainError, SvcInputError, SvcKeyError, SvcSessionError } from '../client/errors.ts';
-import { type Integer, readAddress, readInteger, type SvcWallet } from '../client/input.ts';
+import { type Integer, readAddress, readInteger, type SvcWallet } from '../client/values.ts';
 import { callContract, chainTime, classHashAt } from '../node/rpc.ts';
 import { type ContractCall, executeCalls, readEntrypoint } from '../signing/calls.ts';
 

@@ -1,8 +1,8 @@
 import { encodeSessionKey, starkKey, toHex } from '@svc/starknet';
 import type { BearerToken, Client } from '../client/client.ts';
 import { SvcInputError, SvcKeyError, SvcSessionError } from '../client/errors.ts';
-import { readAddress, readInteger, type SvcWallet } from '../client/input.ts';
 import { requireBearerToken } from '../client/request.ts';
+import { readAddress, readInteger, type SvcWallet } from '../client/values.ts';
 import { newPrivateKey } from '../keys/cipher.ts';
 import { openKey, sealKey } from '../keys/seal.ts';
 import { chainTime } from '../node/rpc.ts';

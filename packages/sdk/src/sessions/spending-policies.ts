@@ -1,8 +1,8 @@
 import { decodeSpendingPolicyState, encodePolicyKey } from '@svc/starknet';
 import type { BearerToken, Client } from '../client/client.ts';
 import { SvcChainError } from '../client/errors.ts';
-import { readAddress } from '../client/input.ts';
 import { requireBearerToken } from '../client/request.ts';
+import { readAddress } from '../client/values.ts';
 import { callContract } from '../node/rpc.ts';
 import {
   executeAsOwner,

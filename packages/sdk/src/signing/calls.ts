@@ -10,9 +10,8 @@ import {
 } from '@svc/starknet';
 import type { BearerToken, Client } from '../client/client.ts';
 import { SvcInputError, SvcKeyError } from '../client/errors.ts';
-import { readAddress, type SvcWallet } from '../client/input.ts';
 import { request } from '../client/request.ts';
-import { isObject } from '../client/values.ts';
+import { isObject, readAddress, type SvcWallet } from '../client/values.ts';
 import { openWalletKey } from '../keys/seal.ts';
 import { type CheckedExecution, checkForSigning } from './check.ts';
 

@@ -8,8 +8,8 @@ import {
   readShortString,
 } from '@svc/starknet';
 import type { Client } from '../client/client.ts';
+import { getConfig } from '../client/config.ts';
 import { SvcTypedDataError } from '../client/errors.ts';
-import { getConfig } from '../client/request.ts';
 import { isLive } from '../client/trust.ts';
 import { chainTime } from '../node/rpc.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failure, fakeClient, json, refusal } from '../../testing/fake-client.ts';
-import { getConfig } from './request.ts';
+import { getConfig } from './config.ts';
 
 describe('the configuration', () => {
   it('is requested once by concurrent operations', async () => {
