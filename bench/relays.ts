@@ -35,7 +35,7 @@ type Kind = 'wallets' | 'transfers';
 const senders: (Sender & { nonce: number })[] = [];
 const own = await open('this version', undefined);
 const sides = [own];
-if (BENCH_OTHER) sides.push(await open('the other', path.resolve(BENCH_OTHER, 'packages/server/src/main.ts')));
+if (BENCH_OTHER) sides.push(await open('the other', path.resolve(BENCH_OTHER)));
 try {
   await openSenders();
   for (const side of sides) {
@@ -60,13 +60,16 @@ function noResults(): Record<Kind, Measured[]> {
   return { wallets: [], transfers: [] };
 }
 
-async function open(name: string, main: string | undefined): Promise<Side> {
+/** Each version with the database that it starts itself. */
+async function open(name: string, checkout: string | undefined): Promise<Side> {
   const dataDir = await newDataDir();
-  const postgres = await startEmbedded({ dataDir });
+  const store =
+    checkout && ((await import(path.join(checkout, 'packages/store/src/index.ts'))) as typeof import('@svc/store'));
+  const postgres = await (store ? store.startEmbedded : startEmbedded)({ dataDir });
   const profile = BENCH_PROFILE && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${BENCH_PROFILE}/${name.split(' ')[1]}` };
   const service = await startServer({
     dataDir,
-    ...(main && { main }),
+    ...(checkout && { main: path.join(checkout, 'packages/server/src/main.ts') }),
     env: { DATABASE_URL: postgres.url, RATE_LIMIT_PER_MINUTE: '1000000000', LOG_LEVEL: 'warn', ...profile },
   });
   const db = connect(postgres.url, { max: 1, applicationName: 'bench' });
