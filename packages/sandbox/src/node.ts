@@ -1,5 +1,6 @@
 import { connect } from '@svc/store';
 import { sharedHead } from './chain/head.ts';
+import { BlockContents } from './chain/queries.ts';
 import { StateCache } from './chain/state.ts';
 import { BlockTimer, ensureGenesis, Writer } from './chain/writer.ts';
 import { type Command, runCommand } from './controls/commands.ts';
@@ -33,7 +34,7 @@ export async function startNode({ url, report, now = Date.now }: NodeOptions): P
   const cache = new StateCache();
   const writer = new Writer(db, cache, now);
   const timer = new BlockTimer(db, writer, now);
-  const deps = { db, readHead: sharedHead(db.reads), cache, writer, now, report };
+  const deps = { db, readHead: sharedHead(db.reads), cache, blocks: new BlockContents(), writer, now, report };
   return {
     rpc: (body, spec, access) => answerRpc(deps, body, spec, access),
     command: async (command) => {

@@ -228,7 +228,7 @@ export interface BlockDetails {
   readonly changes: number;
 }
 
-export async function blockDetails(reads: Reads, block: Block): Promise<BlockDetails> {
+async function blockDetails(reads: Reads, block: Block): Promise<BlockDetails> {
   const above = await versionBefore(reads, block);
   const row = await reads.one<{
     parent_hash: string | null;
@@ -248,4 +248,37 @@ export async function blockDetails(reads: Reads, block: Block): Promise<BlockDet
     events: Number(row?.events ?? 0),
     changes: Number(row?.changes ?? 0),
   };
+}
+
+export interface BlockContent {
+  readonly details: BlockDetails;
+  readonly hashes: readonly string[];
+}
+
+/** Each has a thousand hashes at most. */
+const MAX_CACHED_BLOCKS = 64;
+
+/** What sealed blocks contain, which their hashes name: relays and indexers ask for the newest ones again and again. */
+export class BlockContents {
+  readonly #known = new Map<string, Promise<BlockContent>>();
+
+  of(reads: Reads, head: Head, block: Block): Promise<BlockContent> {
+    const { hash } = block;
+    if (hash === undefined) return readContent(reads, head, block);
+    const known = this.#known.get(hash) ?? readContent(reads, head, block);
+    this.#known.delete(hash);
+    this.#known.set(hash, known);
+    known.catch(() => this.#known.delete(hash));
+    const oldest = this.#known.keys().next();
+    if (this.#known.size > MAX_CACHED_BLOCKS && !oldest.done) this.#known.delete(oldest.value);
+    return known;
+  }
+}
+
+async function readContent(reads: Reads, head: Head, block: Block): Promise<BlockContent> {
+  const [details, transactions] = await Promise.all([
+    blockDetails(reads, block),
+    transactionsOf(reads, head, block.number),
+  ]);
+  return { details, hashes: transactions.map(({ hash }) => hash) };
 }

@@ -2,7 +2,6 @@ import { chainIds, toHex } from '@svc/starknet';
 import {
   type Block,
   type BlockDetails,
-  blockDetails,
   changesBetween,
   eventsOf,
   showStateDiff,
@@ -23,8 +22,8 @@ const getBlockWithTxHashes: Method = {
   params: ['block_id'],
   async run(context, { block_id }) {
     const block = await blockOf(context, block_id);
-    const transactions = await transactionsOf(context.reads, context.head, block.number);
-    return { ...(await show(context, block)), transactions: transactions.map((tx) => tx.hash) };
+    const { details, hashes } = await context.blocks.of(context.reads, context.head, block);
+    return { ...showBlock(block, details), transactions: hashes };
   },
 };
 
@@ -67,7 +66,7 @@ const getBlockTransactionCount: Method = {
   params: ['block_id'],
   async run(context, { block_id }) {
     const block = await blockOf(context, block_id);
-    return (await blockDetails(context.reads, block)).transactions;
+    return (await context.blocks.of(context.reads, context.head, block)).details.transactions;
   },
 };
 
@@ -93,8 +92,8 @@ const getStateUpdate: Method = {
   },
 };
 
-async function show({ reads }: CallContext, block: Block): Promise<Record<string, unknown>> {
-  return showBlock(block, await blockDetails(reads, block));
+async function show({ blocks, reads, head }: CallContext, block: Block): Promise<Record<string, unknown>> {
+  return showBlock(block, (await blocks.of(reads, head, block)).details);
 }
 
 export const blockMethods: Record<string, Method> = {

@@ -1,7 +1,7 @@
 import { chainIds, toHex } from '@svc/starknet';
 import type { Database, Reads } from '@svc/store';
 import type { Head } from '../chain/head.ts';
-import { type Block, type BlockId, findBlock, openBlock } from '../chain/queries.ts';
+import { type Block, type BlockContents, type BlockId, findBlock, openBlock } from '../chain/queries.ts';
 import type { StateCache } from '../chain/state.ts';
 import { FieldError, readFelt, readInteger, readObject } from '../chain/transaction.ts';
 import type { Writer } from '../chain/writer.ts';
@@ -13,6 +13,7 @@ export interface NodeDeps {
   /** As it is after this call. */
   readonly readHead: () => Promise<Head>;
   readonly cache: StateCache;
+  readonly blocks: BlockContents;
   readonly writer: Writer;
   /** Unix milliseconds. */
   readonly now: () => number;
