@@ -264,14 +264,17 @@ export class BlockContents {
 
   of(reads: Reads, head: Head, block: Block): Promise<BlockContent> {
     const { hash } = block;
-    if (hash === undefined) return readContent(reads, head, block);
-    const known = this.#known.get(hash) ?? readContent(reads, head, block);
-    this.#known.delete(hash);
-    this.#known.set(hash, known);
-    known.catch(() => this.#known.delete(hash));
+    const content = this.#known.get(hash ?? '') ?? readContent(reads, head, block);
+    if (hash !== undefined) this.#keep(hash, content);
+    return content;
+  }
+
+  #keep(hash: string, content: Promise<BlockContent>): void {
+    if (!this.#known.delete(hash)) content.catch(() => this.#known.delete(hash));
+    // Inserted again: the first key is the one that was asked for longest ago.
+    this.#known.set(hash, content);
     const oldest = this.#known.keys().next();
     if (this.#known.size > MAX_CACHED_BLOCKS && !oldest.done) this.#known.delete(oldest.value);
-    return known;
   }
 }
 
