@@ -57,7 +57,7 @@ const publicFiles: Record<string, readonly string[]> = {
     ...['relay', 'relay-store', 'outcome', 'payer'],
     ...['reconcile-accounts', 'sponsorship', 'unknown-nonces', 'operator', 'budget'],
   ],
-  wallets: ['wallet', 'wallet-class', 'signed-execution', 'upgrade', 'create-wallet'],
+  wallets: ['wallet', 'wallet-class', 'signed-execution', 'create-wallet'],
   transactions: ['record', 'record-store', 'chain-transaction', 'record-send', 'execute'],
   organizations: ['organization-store', 'api-keys', 'settings', 'operator'],
   members: ['sessions', 'passkeys'],

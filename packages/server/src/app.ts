@@ -163,6 +163,7 @@ function readJsonBodies(app: FastifyInstance): void {
 }
 
 const compile = serializers.SerializerSelector()();
+/** One for each schema: many routes share one. */
 const writers = new WeakMap<object, ReturnType<typeof compile>>();
 
 /** Fastify would compile the schemas of every answer at the start: half a second for those that are never sent. */

@@ -34,8 +34,8 @@ import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import type { PrepareRequest, Relayed, Sponsor, Sponsorship, StoreWithRelay } from '../src/relayer/relay.ts';
 import { newId } from '../src/util/ids.ts';
 import { createWallet, prepareCreation } from '../src/wallets/create-wallet.ts';
+import { relayOutcomes } from '../src/wallets/module.ts';
 import type { WalletDeps } from '../src/wallets/signed-execution.ts';
-import { walletOutcomes } from '../src/wallets/upgrade.ts';
 import { ChainFixture, type OpenChain, openChain, relayer, signed } from './chain.ts';
 
 export type CreateBody = BodyOf<typeof endpoints.createWallet>;
@@ -232,7 +232,7 @@ export class WalletFixture extends ChainFixture implements WalletDeps {
   }
 
   async settle(hash: string, result?: 'REVERTED' | 'VOIDED'): Promise<void> {
-    const outcomes = walletOutcomes();
+    const outcomes = relayOutcomes();
     const outcome = await this.sponsor.outcomeOf(hash);
     const apply = outcome.kind === 'upgrade' ? outcomes.upgrade : outcomes.wallet;
     await this.db.tx((tx) => apply(tx, { ...outcome, ...(result && { result }) }));

@@ -13,7 +13,7 @@ import { Owner, refusal } from '../../testing/wallets.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
 import { createRelayerSponsor } from '../relayer/relayer-sponsor.ts';
 import { processAccount } from '../relayer/worker/worker.ts';
-import { walletOutcomes } from '../wallets/upgrade.ts';
+import { relayOutcomes } from '../wallets/module.ts';
 import { executeSponsored } from './execute.ts';
 import { chainStatus } from './get-transaction.ts';
 import { transactionOutcomes } from './relay-outcome.ts';
@@ -41,7 +41,7 @@ const look = () => {
   const nothing = async () => {};
   const others = { sweep: nothing, payout: nothing, burn: nothing, refund: nothing };
   const treasuries = { treasury: nothing, 'treasury-deployment': nothing };
-  const outcomes = { ...walletOutcomes(), ...transactionOutcomes(), ...others, ...treasuries };
+  const outcomes = { ...relayOutcomes(), ...transactionOutcomes(), ...others, ...treasuries };
   return processAccount({ ...relayerDeps(), outcomes, log }, environment, padAddress(payer.address));
 };
 /** The service's own sponsor, whose waiting is a look of the relayer. */

@@ -3,7 +3,7 @@ import type { Db } from '@svc/store';
 import { addressOf, type FoundTransfer, type Receipt, readTransfer, transfersIn } from '../chains/starknet/chain.ts';
 import type { OutcomeHandler, OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import type { CallsKind } from '../relayer/relay.ts';
-import { walletOutcomes } from '../wallets/upgrade.ts';
+import { creationOutcome } from '../wallets/create-wallet.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import { type ChainTransfer, matchTransfers } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
@@ -18,10 +18,9 @@ const NEVER_EXECUTED = 'The transaction was never executed.';
 export function transactionOutcomes(
   followers: Pick<OutcomeHandlers, 'solana-transfer'> = { 'solana-transfer': async () => {} },
 ): Pick<OutcomeHandlers, CallsKind> {
-  const { wallet } = walletOutcomes();
   const calls: OutcomeHandler = async (tx, outcome) => {
     await updateRecords(tx, outcome);
-    if (await concernsDeployment(tx, outcome)) await wallet(tx, outcome);
+    if (await concernsDeployment(tx, outcome)) await creationOutcome(tx, outcome);
   };
   return {
     calls,

@@ -7,8 +7,8 @@ import { padAddress } from '../chains/starknet/chain.ts';
 import { createRelayerSponsor } from '../relayer/relayer-sponsor.ts';
 import { processAccount } from '../relayer/worker/worker.ts';
 import { createWallet } from './create-wallet.ts';
+import { relayOutcomes } from './module.ts';
 import type { WalletDeps } from './signed-execution.ts';
-import { walletOutcomes } from './upgrade.ts';
 import { findWallet } from './wallet.ts';
 
 const account = relayer(3);
@@ -30,7 +30,7 @@ async function tendOnce(): Promise<void> {
   const nothing = async () => {};
   const others = { calls: nothing, sweep: nothing, payout: nothing, burn: nothing, refund: nothing };
   const treasuries = { treasury: nothing, 'treasury-deployment': nothing, 'solana-transfer': nothing };
-  const outcomes = { ...walletOutcomes(), ...others, ...treasuries };
+  const outcomes = { ...relayOutcomes(), ...others, ...treasuries };
   await processAccount(
     { ...fixture, keys: () => [account], outcomes, log },
     'development',

@@ -12,9 +12,11 @@ import {
 import { constructorCalldata, type OutsideExecution, outsideExecutionTypedData, toHex } from '@svc/starknet';
 import type { Db } from '@svc/store';
 import type { StarknetNetwork } from '../chains/networks.ts';
+import { addressOf } from '../chains/starknet/chain.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import { type Caller, publicKeyOf } from '../http/call.ts';
 import { readAddress, readClassHash, readFelt, refuse } from '../http/validation.ts';
+import type { OutcomeHandler } from '../relayer/outcome.ts';
 import type { AccountDeployment, StoreWithRelay } from '../relayer/relay.ts';
 import { newId } from '../util/ids.ts';
 import { keepFailedEncryption } from './encryption.ts';
@@ -350,3 +352,9 @@ async function classAt(
   const addresses = await crypto.accountAddresses(candidates, ownerKey);
   return candidates[addresses.indexOf(BigInt(address))] ?? currentClass(network, walletType);
 }
+
+export const creationOutcome: OutcomeHandler = async (tx, { relayId, environment, account, result, hash }) => {
+  const text = hash === undefined ? undefined : toHex(hash);
+  if (result !== 'SUCCEEDED') return store.setFailed(tx, relayId, text);
+  await store.setDeployed(tx, { environment, address: addressOf(account), relayId, hash: text });
+};

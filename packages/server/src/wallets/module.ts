@@ -1,7 +1,8 @@
 import type { Handlers } from '../http/call.ts';
 import type { Jobs, Module } from '../http/module.ts';
+import type { OutcomeHandlers } from '../relayer/outcome.ts';
 import { type ChainStateDeps, tokenBalance, walletChainState } from './chain-state.ts';
-import { createWallet, prepareCreation } from './create-wallet.ts';
+import { createWallet, creationOutcome, prepareCreation } from './create-wallet.ts';
 import {
   deleteExpiredEncryptions,
   encryptionHistory,
@@ -10,7 +11,7 @@ import {
   updateEncryption,
 } from './encryption.ts';
 import type { WalletDeps } from './signed-execution.ts';
-import { type ConfirmUpgradeDeps, executeUpgrade, prepareUpgrade, walletJobs } from './upgrade.ts';
+import { type ConfirmUpgradeDeps, executeUpgrade, prepareUpgrade, upgradeOutcome, walletJobs } from './upgrade.ts';
 import { getWalletById, listWallets, newestWallet, recoverCredential, toWallet } from './wallet.ts';
 
 type WalletOperation =
@@ -64,5 +65,7 @@ function handlers(deps: WalletModuleDeps): Pick<Handlers, WalletOperation> {
   };
 }
 
-export { walletOutcomes as relayOutcomes } from './upgrade.ts';
+export function relayOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
+  return { wallet: creationOutcome, upgrade: upgradeOutcome };
+}
 export { setTransactionHash as setRelayTransactionHash } from './wallet.ts';

@@ -13,7 +13,7 @@ import { addressOf } from '../chains/starknet/chain.ts';
 import type { Caller } from '../http/call.ts';
 import { readAddress, readClassHash } from '../http/validation.ts';
 import { enqueue, type JobHandlers, type JobLog, type NewJob } from '../jobs/job.ts';
-import type { OutcomeHandlers } from '../relayer/outcome.ts';
+import type { OutcomeHandler } from '../relayer/outcome.ts';
 import { readSignedExecution, type WalletDeps } from './signed-execution.ts';
 import * as store from './wallet.ts';
 import { findWallet, type StoredWallet, type WalletRecord } from './wallet.ts';
@@ -142,22 +142,13 @@ function confirmUpgradeJob(payload: UpgradedWallet, organizationId = currentTena
   return { task: CONFIRM_UPGRADE_TASK, payload, key, tenant: organizationId };
 }
 
-export function walletOutcomes(): Pick<OutcomeHandlers, 'wallet' | 'upgrade'> {
-  return {
-    wallet: async (tx, { relayId, environment, account, result, hash }) => {
-      const text = hash === undefined ? undefined : toHex(hash);
-      if (result !== 'SUCCEEDED') return store.setFailed(tx, relayId, text);
-      await store.setDeployed(tx, { environment, address: addressOf(account), relayId, hash: text });
-    },
-    // Earlier classes skip failing calls, so the class is read from the chain.
-    upgrade: async (tx, { environment, account, receipt }) => {
-      const address = addressOf(account);
-      const organizationId = await store.organizationOf(tx, { environment, address });
-      const upgraded = { environment, address, blockNumber: receipt?.blockNumber ?? 0 };
-      await enqueue(tx, confirmUpgradeJob(upgraded, organizationId));
-    },
-  };
-}
+/** Earlier classes skip failing calls, so the class is read from the chain. */
+export const upgradeOutcome: OutcomeHandler = async (tx, { environment, account, receipt }) => {
+  const address = addressOf(account);
+  const organizationId = await store.organizationOf(tx, { environment, address });
+  const upgraded = { environment, address, blockNumber: receipt?.blockNumber ?? 0 };
+  await enqueue(tx, confirmUpgradeJob(upgraded, organizationId));
+};
 
 export interface ConfirmUpgradeDeps {
   readonly db: Database;
