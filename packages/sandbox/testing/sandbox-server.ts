@@ -5,6 +5,7 @@ import Fastify from 'fastify';
 import { type StartStarknet, sandbox } from '../src/index.ts';
 import { startNode } from '../src/node.ts';
 import { listenOnLoopback } from '../src/worker/loopback-listener.ts';
+import { useThreadEngine } from './engine.ts';
 
 export interface SandboxServer {
   /** Without a trailing slash. */
@@ -20,6 +21,7 @@ export interface SandboxServer {
 
 /** The node in this thread, whose code is loaded and optimised: a thread of its own would start cold in every test file. */
 export const inThisThread: StartStarknet = async ({ url, port }, reportError) => {
+  useThreadEngine();
   const report = (error: unknown) =>
     reportError(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const node = await startNode({ url, report });

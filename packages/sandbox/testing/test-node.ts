@@ -18,6 +18,7 @@ import { sandbox } from '../src/index.ts';
 import { type NodeOptions, type StarknetNode, startNode } from '../src/node.ts';
 import type { SpecVersion } from '../src/rpc/context.ts';
 import { starknetToken } from '../src/tokens.ts';
+import { useThreadEngine } from './engine.ts';
 
 export interface RpcFailure {
   readonly code: number;
@@ -43,6 +44,7 @@ export interface TestNode {
 export async function startTestNode(
   options: Partial<NodeOptions> & { database?: TestDatabase } = {},
 ): Promise<TestNode> {
+  useThreadEngine();
   const database = options.database ?? (await TestDatabase.create([sandbox.migrations]));
   const complaints: unknown[] = [];
   const report = (error: unknown) => complaints.push(error);
