@@ -1,6 +1,9 @@
 import { inspect } from 'node:util';
 
-const POLL_MS = 50;
+const FIRST_POLL_MS = 50;
+const MAX_POLL_MS = 500;
+/** Who has waited long waits longer for the next look. */
+const POLLS_PER_WAIT = 4;
 /** Workers poll every second; on a busy machine several seconds pass. */
 const WAIT_LIMIT_MS = 90_000;
 
@@ -17,10 +20,12 @@ export async function eventually<T>(
 
 /** Polls until a value fits, or the time is over: for faults that may keep it from ever fitting. */
 export async function atMost<T>(limitMs: number, read: () => Promise<T>, fits: (value: T) => boolean): Promise<T> {
-  const deadline = performance.now() + limitMs;
+  const begun = performance.now();
   for (;;) {
     const value = await read();
-    if (fits(value) || performance.now() > deadline) return value;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const waitedMs = performance.now() - begun;
+    if (fits(value) || waitedMs > limitMs) return value;
+    const pollMs = Math.min(MAX_POLL_MS, Math.max(FIRST_POLL_MS, waitedMs / POLLS_PER_WAIT));
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 }

@@ -47,6 +47,7 @@ export class Sandbox {
   readonly rpcUrl: string;
 
   readonly #isShared: boolean;
+  #hasFaults = false;
 
   constructor({ origin, isShared = false }: Pick<ServerAddress, 'origin' | 'isShared'>) {
     this.#isShared = isShared;
@@ -82,7 +83,15 @@ export class Sandbox {
   }
 
   orderFault(fault: Record<string, unknown>): Promise<unknown> {
+    this.#hasFaults = true;
     return this.ask('/starknet/faults', fault);
+  }
+
+  /** Asks only where some were ordered here. */
+  async clearFaults(): Promise<void> {
+    if (!this.#hasFaults) return;
+    await this.ask('/starknet/faults', undefined, 'DELETE');
+    this.#hasFaults = false;
   }
 
   async rpc(method: string, params: unknown = []): Promise<RpcAnswer> {

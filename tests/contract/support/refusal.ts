@@ -1,6 +1,6 @@
 import type { Endpoint, ErrorCode, endpoints } from '@svc/protocol';
 import type { Headers } from '../../support/app.ts';
-import type { Reply } from '../../support/client.ts';
+import { type Reply, send } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { badExampleOf, type Example, exampleOf, sendExample } from '../../support/examples.ts';
 import type { RefusalSetup } from './setup.ts';
@@ -33,7 +33,7 @@ export async function requestRefusal(context: RefusalContext, how: MakeRefusal):
   try {
     return await context.send(await how(context));
   } finally {
-    await context.data.sandbox.ask('/starknet/faults', undefined, 'DELETE');
+    await context.data.sandbox.clearFaults();
   }
 }
 
@@ -70,7 +70,11 @@ export const sharedRefusals: Refusals = {
   invalid_token: ({ callers }) => ({ headers: callers.badToken }),
   secret_key_required: ({ callers }) => ({ headers: callers.user }),
   identity_unavailable: ({ callers }) => ({ headers: callers.unreadable }),
-  rate_limited: ({ exhaustedUrl }) => ({ baseUrl: exhaustedUrl }),
+  rate_limited: async ({ exhaustedUrl, callers }) => {
+    // The minute of an earlier one may be over.
+    await send(`${exhaustedUrl}/organization`, { headers: callers.keys });
+    return { baseUrl: exhaustedUrl };
+  },
   not_implemented: () => ({}),
   idempotency_key_reused: async ({ endpoint, example, callers, send }) => {
     const headers = { ...callers.keys, 'idempotency-key': `reused ${endpoint.operationId}` };
