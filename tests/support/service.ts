@@ -91,7 +91,8 @@ export class TestService<S extends ServerAddress = RunningServer> {
 
   /** One service for all test files, an organisation for each: for tests without settings, faults or a clock of their own. */
   static async shared(): Promise<AnyService> {
-    const response = await fetch(inject('sharedServiceUrl'));
+    const sharedUrl = inject('sharedServiceUrl');
+    const response = await fetch(sharedUrl);
     if (!response.ok) throw new Error(await response.text());
     const { databaseUrl, outputFile, origin, credentials } = (await response.json()) as SharedService;
     const before = readFileSync(outputFile, 'utf8').length;
@@ -101,7 +102,13 @@ export class TestService<S extends ServerAddress = RunningServer> {
     // Of role api: the jobs of all files run in the shared process.
     const common = { DATABASE_URL: await serviceUrl(databaseUrl), DATABASE_POOL_SIZE: '5', SVC_ROLE: 'api' };
     const env = { ...common, ...UNLIMITED, ...SHARED_SETTINGS };
-    const service = { database, server, env, started: [], release: () => database.db.close() };
+    let isReleased = false;
+    const release = async () => {
+      await database.db.close();
+      if (!isReleased) await fetch(sharedUrl, { method: 'DELETE' });
+      isReleased = true;
+    };
+    const service = { database, server, env, started: [], release };
     return new TestService<ServerAddress>({ ...service, output: () => readFileSync(outputFile, 'utf8').slice(before) });
   }
 
@@ -259,7 +266,7 @@ export interface SharedService extends ServerAddress {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Answers a `SharedService`, which starts with the first request; below it `sdk`; a POST takes a `HostOrder`. */
+    /** Answers a `SharedService`, which runs until as many DELETEs; below it `sdk`; a POST takes a `HostOrder`. */
     sharedServiceUrl: string;
   }
 }

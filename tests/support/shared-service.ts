@@ -11,21 +11,36 @@ import { processEnv } from './server.ts';
 import { SHARED_SETTINGS, type SharedService, TestService } from './service.ts';
 import type { HostAnswer, HostOrder } from './service-host.ts';
 
+declare global {
+  /** Where the services of the run are asked for: one for all projects, of which each has its own copy of this file. */
+  var svcTestServices: Promise<string> | undefined;
+}
+
 /** Starts services for the test files in a few processes, and one that files share; builds the library. All ends with the run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const known = globalThis.svcTestServices;
+  const own = known ? undefined : start();
+  globalThis.svcTestServices ??= own?.then(({ url }) => url);
+  project.provide('sharedServiceUrl', (await globalThis.svcTestServices) ?? '');
+  return async () => {
+    if (!own) return;
+    globalThis.svcTestServices = undefined;
+    await (await own).stop();
+  };
+}
+
+async function start(): Promise<{ url: string; stop(): Promise<void> }> {
   const hosts = new ServiceHosts();
-  let shared: Promise<TestService> | undefined;
+  const shared = new SharedServer();
   let sdk: Promise<string> | undefined;
   const answer = async (request: IncomingMessage): Promise<unknown> => {
     if (request.method === 'POST') return hosts.order((await json(request)) as HostOrder);
+    if (request.method === 'DELETE') return shared.release();
     if (request.url === '/sdk') {
       sdk ??= buildSdk();
       return { folder: await sdk };
     }
-    shared ??= TestService.start(SHARED_SETTINGS);
-    const { database, server } = await shared;
-    const { origin, credentials, outputFile } = server;
-    return { databaseUrl: database.url, outputFile, origin, credentials } satisfies SharedService;
+    return shared.take();
   };
   const server = createServer(async (request, response) => {
     try {
@@ -35,14 +50,48 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  project.provide('sharedServiceUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  return async () => {
-    server.close();
-    // The PostgreSQL of the run may have ended already, and the database with it.
-    await shared?.then((service) => service.stop()).catch(() => {});
-    await hosts.close();
-    await sdk?.then((folder) => rm(folder, { recursive: true, force: true })).catch(() => {});
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    stop: async () => {
+      server.close();
+      await shared.stop();
+      await hosts.close();
+      await sdk?.then((folder) => rm(folder, { recursive: true, force: true })).catch(() => {});
+    },
   };
+}
+
+/** Idle it takes a tenth of a core, and a start takes five seconds of one. */
+const UNUSED_MS = 30_000;
+
+/** The service that files share: it runs while one of them uses it. */
+class SharedServer {
+  #running: Promise<TestService> | undefined;
+  #users = 0;
+  #unused: NodeJS.Timeout | undefined;
+
+  async take(): Promise<SharedService> {
+    clearTimeout(this.#unused);
+    this.#users++;
+    this.#running ??= TestService.start(SHARED_SETTINGS);
+    const { database, server } = await this.#running;
+    const { origin, credentials, outputFile } = server;
+    return { databaseUrl: database.url, outputFile, origin, credentials };
+  }
+
+  release(): object {
+    this.#users--;
+    if (this.#users === 0) this.#unused = setTimeout(() => void this.stop(), UNUSED_MS);
+    return {};
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#unused);
+    const ending = this.#running;
+    this.#running = undefined;
+    // The PostgreSQL of the run may have ended already, and the database with it.
+    await ending?.then((service) => service.stop()).catch(() => {});
+  }
 }
 
 /** The library as it is published: building it takes the compiler some seconds. */
@@ -52,8 +101,8 @@ async function buildSdk(): Promise<string> {
   return folder;
 }
 
-/** As many as test files run at once. */
-const MAX_HOSTS = availableParallelism() + 2;
+/** More would load and optimise the same code once more each. */
+const MAX_HOSTS = availableParallelism();
 const HOST = path.resolve(import.meta.dirname, 'service-host.ts');
 
 class Host {
