@@ -35,11 +35,31 @@ export const types: pg.CustomTypesConfig = {
     (format !== 'binary' && parsers.get(id)) || pg.types.getTypeParser(id, format),
 };
 
+/**
+ * PostgreSQL counts planning as the work of a thousand operators for each table. At its usual price it plans statements with
+ * `= any (…)` again each time, which takes longer than to run them.
+ */
+export const PLANNED_ONCE = '-c cpu_operator_cost=0.05';
+
+/** The same database with settings of the server for the connection. What the URL says itself counts more. */
+export function withSettings(url: string, settings: string): string {
+  if (settings === '') return url;
+  // Not parsed as a whole: it may name several hosts.
+  const start = url.indexOf('?');
+  const place = start < 0 ? url : url.slice(0, start);
+  const parameters = new URLSearchParams(start < 0 ? '' : url.slice(start));
+  parameters.set('options', `${settings} ${parameters.get('options') ?? ''}`.trim());
+  return `${place}?${parameters}`;
+}
+
 /** A connection outside the pool: session locks and notifications live as long as it does. */
-export async function connectClient(url: string, settings: pg.ClientConfig = {}): Promise<pg.Client> {
+export async function connectClient(
+  url: string,
+  { options = '', ...settings }: pg.ClientConfig = {},
+): Promise<pg.Client> {
   const { Client, connectionString } = connectionTo(url);
   const client = new Client({
-    connectionString,
+    connectionString: withSettings(connectionString, options),
     application_name: 'svc',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,

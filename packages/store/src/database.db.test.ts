@@ -275,6 +275,32 @@ describe('a tenant whose statements all wait for a lock', () => {
     expect(await db.tx((tx) => tx.one(setting))).not.toMatchObject({ source: 'client' });
   });
 
+  it('keeps the plan of a statement that asks for several keys', async () => {
+    await db.run(sql`create table keyed (id integer primary key)`);
+    await db.run(sql`insert into keyed select generate_series(1, 10000)`);
+    await db.run(sql`analyze keyed`);
+    const plans = await db.tx(async (tx) => {
+      for (let time = 0; time < 12; time++)
+        await tx.rows(sql`select id from keyed where id = any (${[time]}::integer[])`);
+      return tx.one(sql`
+        select generic_plans as kept, custom_plans as made from pg_prepared_statements
+         where statement like 'select id from keyed%'`);
+    });
+    expect(plans).toEqual({ kept: 7n, made: 5n });
+  });
+
+  it('keeps the settings of the URL, which count more than its own', async () => {
+    const other = connect(`${db.url}?options=-c%20work_mem%3D5MB%20-c%20cpu_operator_cost%3D0.01`, {
+      max: 1,
+      settings: '-c work_mem=6MB -c enable_sort=off',
+    });
+    const settings = await other.one(sql`
+      select current_setting('cpu_operator_cost') as cost, current_setting('work_mem') as memory,
+             current_setting('enable_sort') as sort`);
+    await other.close();
+    expect(settings).toEqual({ cost: '0.01', memory: '5MB', sort: 'off' });
+  });
+
   it('waits for ten seconds at most', async () => {
     expect(await db.one(sql`select current_setting('lock_timeout') as wait`)).toEqual({ wait: '10s' });
   });

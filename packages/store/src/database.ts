@@ -1,5 +1,13 @@
 import pg from 'pg';
-import { answerTimeoutMs, CONNECT_TIMEOUT_MS, PIPELINE, STATEMENT_TIMEOUT_MS, types } from './client.ts';
+import {
+  answerTimeoutMs,
+  CONNECT_TIMEOUT_MS,
+  PIPELINE,
+  PLANNED_ONCE,
+  STATEMENT_TIMEOUT_MS,
+  types,
+  withSettings,
+} from './client.ts';
 import { connectionTo } from './hosts.ts';
 import { openReads, type Reads, type RunQuery, readsOf } from './reads.ts';
 import { type Sql, sql, statement } from './sql.ts';
@@ -43,12 +51,16 @@ export interface Database extends Db {
   close(): Promise<void>;
 }
 
-export function connect(url: string, options: { max?: number; applicationName?: string } = {}): Database {
+export function connect(
+  url: string,
+  options: { max?: number; applicationName?: string; settings?: string } = {},
+): Database {
   const name = options.applicationName ?? 'svc';
   const pool = openPool(url, {
     max: options.max ?? DEFAULT_POOL_SIZE,
     application_name: name,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    options: [PLANNED_ONCE, options.settings].join(' ').trim(),
   });
   const listPool = openPool(url, {
     max: LIST_CONNECTIONS,
@@ -60,7 +72,7 @@ export function connect(url: string, options: { max?: number; applicationName?: 
     application_name: `${name} control`,
     statement_timeout: CONTROL_TIMEOUT_MS,
     // A crash of the database may forget the counts of its last half second; nothing waits for its disk.
-    options: '-c synchronous_commit=off',
+    options: `${PLANNED_ONCE} -c synchronous_commit=off`,
   });
   const probePool = openPool(url, { max: 1, application_name: `${name} probe`, statement_timeout: PROBE_TIMEOUT_MS });
   const reads = openReads(url, name);
@@ -114,11 +126,13 @@ function fairPool(pool: pg.Pool): Connect {
 
 function openPool(
   url: string,
-  settings: { max: number; application_name: string; statement_timeout: number; options?: string },
+  { options = '', ...settings }: { max: number; application_name: string; statement_timeout: number; options?: string },
 ): pg.Pool {
+  const { Client, connectionString } = connectionTo(url);
   const pool = new pg.Pool({
     ...settings,
-    ...connectionTo(url),
+    Client,
+    connectionString: withSettings(connectionString, options),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     query_timeout: answerTimeoutMs(settings.statement_timeout),

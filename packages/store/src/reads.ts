@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { answerTimeoutMs, connectClient, endClient, PIPELINE, STATEMENT_TIMEOUT_MS } from './client.ts';
+import { answerTimeoutMs, connectClient, endClient, PIPELINE, PLANNED_ONCE, STATEMENT_TIMEOUT_MS } from './client.ts';
 import { type Sql, statement } from './sql.ts';
 import { currentTenant, TenantShares } from './tenant.ts';
 
@@ -41,6 +41,7 @@ export function openReads(url: string, applicationName: string): ReadConnections
       application_name: `${applicationName} reads`,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: answerTimeoutMs(STATEMENT_TIMEOUT_MS),
+      options: PLANNED_ONCE,
       ...PIPELINE,
     });
     client.once('end', () => {

@@ -198,9 +198,8 @@ function tryToTakeJobs(
        where tenant is null or turn + coalesce(running, 0) <= ${perTenant}::bigint
     )
     update jobs set worker = ${worker}, attempt = attempt + 1, started_at = clock_timestamp()
-      from chosen
-     where jobs.id = chosen.id
-    returning jobs.id, task, jobs.queue, jobs.tenant, payload, traceparent, attempt, max_attempts as "maxAttempts"`);
+     where id = any (array(select id from chosen))
+    returning id, task, queue, tenant, payload, traceparent, attempt, max_attempts as "maxAttempts"`);
 }
 
 /** False when the job is no longer this worker's. */
