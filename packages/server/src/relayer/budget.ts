@@ -205,6 +205,7 @@ export async function correctBudgets(tx: Db, costs: ReadonlyMap<string, Cost>): 
     reverted,
     pays_pool: paysPool,
   }));
+  const ids = [...costs.keys()];
   await tx.run(sql`
     with changed as materialized (
       select relays.id, organization_id, environment, external_user_id, budget_day, cost.transactions, cost.reverted,
@@ -215,10 +216,10 @@ export async function correctBudgets(tx: Db, costs: ReadonlyMap<string, Cost>): 
         join jsonb_to_recordset(${JSON.stringify(all)}::jsonb) as cost (
                id text, fri numeric, transactions integer, reverted boolean, pays_pool boolean)
           on cost.id = relays.id
-       where budget_day is not null
+       where relays.id = any (${ids}) and budget_day is not null
     ), relay as (
       update relays set budget_fri = changed.fri, budget_transactions = changed.transactions, reverted = changed.reverted
-        from changed where relays.id = changed.id
+        from changed where relays.id = any (${ids}) and relays.id = changed.id
     ), change as materialized (
       select organization_id, environment, external_user_id, budget_day, sum(fri - fri_before) as fri,
              sum(transactions - transactions_before)::integer as transactions,

@@ -114,6 +114,7 @@ export async function endRelays(tx: Db, ends: readonly EndOfRelay[]): Promise<vo
     revert_reason: revertReason,
     fee: String(fee),
   }));
+  const ids = ends.map(({ relayId }) => relayId);
   await tx.run(sql`
     update relays
        set state = ended.state, hash = coalesce(ended.hash, relays.hash), block_number = ended.block_number,
@@ -121,7 +122,7 @@ export async function endRelays(tx: Db, ends: readonly EndOfRelay[]): Promise<vo
            missing_since = null, refused_since = null, looked_at = null, outcome_failures = 0, updated_at = now()
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as ended (
              id text, state text, before text[], hash text, block_number bigint, block_hash text, revert_reason text, fee numeric)
-     where relays.id = ended.id and relays.state = any (ended.before)`);
+     where relays.id = any (${ids}) and relays.id = ended.id and relays.state = any (ended.before)`);
 }
 
 const statesBefore = (to: RelayState): string[] =>

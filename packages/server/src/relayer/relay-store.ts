@@ -118,6 +118,8 @@ export async function insertRelay(tx: Db, relay: NewRelay): Promise<string | und
 
 /** Looks before it inserts: the insertion would wait for an outcome of a duplicate, which may wait for this transaction. */
 export async function insertRelays(tx: Db, relays: readonly NewRelay[]): Promise<string[]> {
+  const chainIds = [...new Set(relays.map(({ chainId }) => toHex(chainId)))];
+  const purposes = relays.map(({ purpose }) => purpose);
   const rows = await tx.rows<{ id: string }>(sql`
     with given as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(relays.map(rowOf))}::jsonb) as given (
@@ -125,14 +127,15 @@ export async function insertRelays(tx: Db, relays: readonly NewRelay[]): Promise
         not_after timestamptz, account text, nonce bigint, content jsonb, hash text, traceparent text, pool_fee numeric,
         organization_id text, external_user_id text, budget_day date, budget_fri numeric, budget_transactions integer,
         attempt text, transaction text)
+    ), known as materialized (
+      select chain_id, purpose from relays where chain_id = any (${chainIds}) and purpose = any (${purposes})
     ), relay as (
       insert into relays (id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
         hash, traceparent, pool_fee, ${budgetColumns})
       select id, environment, chain_id, kind, purpose, message_hash, wallet, not_after, account, nonce, content,
         hash, traceparent, pool_fee, ${budgetColumns}
         from given
-       where not exists (
-         select from relays as known where known.chain_id = given.chain_id and known.purpose = given.purpose)
+       where (chain_id, purpose) not in (select chain_id, purpose from known)
        order by nonce
       on conflict do nothing
       returning id
