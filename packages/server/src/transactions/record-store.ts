@@ -2,6 +2,7 @@ import type { Chain, Environment, EventType, TxStatus, TxSubType, TxType } from 
 import { toHex } from '@svc/starknet';
 import { type Db, type Reads, sql } from '@svc/store';
 import { publishEvents } from '../events/events.ts';
+import type { RelayOutcome } from '../relayer/outcome.ts';
 import { newId } from '../util/ids.ts';
 import { storableText } from '../util/text.ts';
 import {
@@ -130,6 +131,20 @@ export async function recordsOfRelay(reads: Reads, relayId: string): Promise<Tra
   const rows = await reads.rows<Row>(sql`
     select ${recordColumns} from transactions where relay_id = ${relayId}
     order by call_index, id limit ${MAX_RECORDS_OF_ONE}`);
+  return rows.map(fromRow);
+}
+
+/** Of the relay, in the order of its calls, and of others for the same transaction. */
+export async function recordsOfOutcome(
+  tx: Db,
+  { relayId, environment, hash }: Pick<RelayOutcome, 'relayId' | 'environment' | 'hash'>,
+): Promise<TransactionRecord[]> {
+  const rows = await tx.rows<Row>(sql`
+    select ${recordColumns} from transactions
+     where relay_id = ${relayId} or (
+       transaction_hash = ${hash === undefined ? null : toHex(hash)} and chain = 'STARKNET' and environment = ${environment}
+       and type <> 'SKU_PURCHASE')
+     order by call_index, id limit ${MAX_RECORDS_OF_ONE}`);
   return rows.map(fromRow);
 }
 

@@ -7,7 +7,7 @@ import { creationOutcome } from '../wallets/create-wallet.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import { type ChainTransfer, matchTransfers } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
-import { changeRecord, clearEventsOfRelay, type RecordChange, recordsByHash, recordsOfRelay } from './record-store.ts';
+import { changeRecord, clearEventsOfRelay, type RecordChange, recordsOfOutcome } from './record-store.ts';
 
 const NO_TRANSFER = 'The transaction succeeded, but its receipt shows no such transfer.';
 const MAYBE_SKIPPED =
@@ -19,8 +19,9 @@ export function transactionOutcomes(
   followers: Pick<OutcomeHandlers, 'solana-transfer'> = { 'solana-transfer': async () => {} },
 ): Pick<OutcomeHandlers, CallsKind> {
   const calls: OutcomeHandler = async (tx, outcome) => {
-    await updateRecords(tx, outcome);
-    if (await concernsDeployment(tx, outcome)) await creationOutcome(tx, outcome);
+    const [wallet] = await Promise.all([walletOf(tx, outcome), updateRecords(tx, outcome)]);
+    // Where the deployment failed, the first calls deploy the wallet, so their outcome is its outcome too.
+    if (outcome.result !== 'SUCCEEDED' || wallet?.isDeployed === false) await creationOutcome(tx, outcome);
   };
   return {
     calls,
@@ -31,25 +32,23 @@ export function transactionOutcomes(
   };
 }
 
-/** Where the deployment failed, the first calls deploy the wallet, so their outcome is its outcome too. */
-async function concernsDeployment(tx: Db, outcome: RelayOutcome): Promise<boolean> {
-  if (outcome.result !== 'SUCCEEDED') return true;
-  const wallet = await walletOf(tx, outcome);
-  return wallet !== undefined && !wallet.isDeployed;
-}
-
 async function walletOf(tx: Db, { environment, account }: RelayOutcome): Promise<WalletRecord | undefined> {
   return (await walletsAt(tx, environment, [addressOf(account)]))[0];
 }
 
 async function updateRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
-  const records = await recordsOfRelay(tx, outcome.relayId);
-  if (records.length === 0) return;
-  await clearEventsOfRelay(tx, outcome.relayId);
+  const all = await recordsOfOutcome(tx, outcome);
+  const records = all.filter(({ relayId }) => relayId === outcome.relayId);
+  const [first] = records;
+  if (!first) return;
+  const others = all.filter(
+    (other) => other.relayId !== first.relayId && other.organizationId === first.organizationId,
+  );
+  if (records.some(({ eventIndex }) => eventIndex !== undefined)) await clearEventsOfRelay(tx, outcome.relayId);
   const sends = records.filter(isTransfer);
   const matched = matchTransfers(sends, outcome.result === 'SUCCEEDED' ? transfersOf(outcome) : []);
   const skipped = outcome.result === 'SUCCEEDED' ? await maybeSkipped(tx, outcome, records, matched) : new Set();
-  const taken = matched.size === 0 ? new Set() : await eventsOfOthers(tx, records, outcome);
+  const taken = new Set(others.map(({ eventIndex }) => eventIndex));
   for (const record of records) {
     const eventIndex = matched.get(record)?.eventIndex;
     const unproven = isTransfer(record)
@@ -84,22 +83,6 @@ async function maybeSkipped(
 function transfersOf({ receipt }: RelayOutcome): FoundTransfer[] {
   if (!receipt) throw new Error('A relay has succeeded without a receipt.');
   return transfersIn(receipt);
-}
-
-async function eventsOfOthers(
-  tx: Db,
-  records: readonly TransactionRecord[],
-  { hash, environment }: RelayOutcome,
-): Promise<ReadonlySet<number | undefined>> {
-  if (hash === undefined) return new Set();
-  const own = new Set(records.map(({ id }) => id));
-  const all = await recordsByHash(
-    tx,
-    { environment, organizationId: records[0]?.organizationId },
-    'STARKNET',
-    toHex(hash),
-  );
-  return new Set(all.filter(({ id }) => !own.has(id)).map(({ eventIndex }) => eventIndex));
 }
 
 function success({ hash, receipt, confirmedAt }: RelayOutcome): RecordChange {
