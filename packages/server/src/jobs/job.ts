@@ -139,6 +139,8 @@ export interface TakenJob {
   readonly traceparent: string | null;
   readonly attempt: number;
   readonly maxAttempts: number;
+  /** When it was taken, more jobs may have been due than were considered. */
+  readonly moreDue: boolean;
 }
 
 const UNIQUE_VIOLATION = '23505';
@@ -199,7 +201,8 @@ function tryToTakeJobs(
     )
     update jobs set worker = ${worker}, attempt = attempt + 1, started_at = clock_timestamp()
      where id = any (array(select id from chosen))
-    returning id, task, queue, tenant, payload, traceparent, attempt, max_attempts as "maxAttempts"`);
+    returning id, task, queue, tenant, payload, traceparent, attempt, max_attempts as "maxAttempts",
+              (select count(*) from due) >= ${limit}::bigint as "moreDue"`);
 }
 
 /** False when the job is no longer this worker's. */

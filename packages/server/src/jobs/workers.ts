@@ -129,8 +129,8 @@ async function work({ db, presence, runner, wakeup, state, stopping, timing, log
       if (stopping.aborted || !presence.connected || free <= 0) return;
       const jobs = await takeJobs(db, worker, tasks, free, perTenant);
       for (const job of jobs) runner.start(job);
-      // Of a queue one job is taken at a time, of a tenant its share; jobs behind the rest of those were not considered.
-      if (jobs.length < free && jobs.every((job) => job.queue === null && job.tenant === null)) break;
+      // Of a queue one job is taken at a time, of a tenant its share: fewer than were considered.
+      if (!jobs.some((job) => job.moreDue)) break;
     }
     state.isBehind = false;
   };
