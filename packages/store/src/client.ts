@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { connectionTo } from './hosts.ts';
@@ -50,6 +51,20 @@ export function withSettings(url: string, settings: string): string {
   const parameters = new URLSearchParams(start < 0 ? '' : url.slice(start));
   parameters.set('options', `${settings} ${parameters.get('options') ?? ''}`.trim());
   return `${place}?${parameters}`;
+}
+
+const held = new WeakSet<Writable>();
+
+/** What is sent on this connection until `release` calls back reaches the server in one write. */
+export function holdWrites(client: pg.ClientBase, release: (send: () => void) => void): void {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
+  if (held.has(stream)) return;
+  held.add(stream);
+  stream.cork();
+  release(() => {
+    held.delete(stream);
+    stream.uncork();
+  });
 }
 
 /** A connection outside the pool: session locks and notifications live as long as it does. */

@@ -2,6 +2,7 @@ import pg from 'pg';
 import {
   answerTimeoutMs,
   CONNECT_TIMEOUT_MS,
+  holdWrites,
   PIPELINE,
   PLANNED_ONCE,
   STATEMENT_TIMEOUT_MS,
@@ -175,6 +176,7 @@ async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>)
   const send = async (query: pg.QueryConfig | string) => {
     if (broken) throw new Error('The connection of this transaction was lost; nothing of it is stored.');
     try {
+      holdWrites(client, process.nextTick);
       return await client.query(query);
     } catch (error) {
       broken ||= breaksConnection(error);

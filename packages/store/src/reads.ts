@@ -1,5 +1,13 @@
 import type pg from 'pg';
-import { answerTimeoutMs, connectClient, endClient, PIPELINE, PLANNED_ONCE, STATEMENT_TIMEOUT_MS } from './client.ts';
+import {
+  answerTimeoutMs,
+  connectClient,
+  endClient,
+  holdWrites,
+  PIPELINE,
+  PLANNED_ONCE,
+  STATEMENT_TIMEOUT_MS,
+} from './client.ts';
 import { type Sql, statement } from './sql.ts';
 import { currentTenant, TenantShares } from './tenant.ts';
 
@@ -63,7 +71,9 @@ export function openReads(url: string, applicationName: string): ReadConnections
   const run: RunQuery = async (query) => {
     const giveBack = await shares.take(currentTenant());
     try {
-      return await (await client()).query(statement(query));
+      const connection = await client();
+      holdWrites(connection, setImmediate);
+      return await connection.query(statement(query));
     } finally {
       giveBack();
     }
