@@ -44,8 +44,8 @@ export default defineConfig({
     // They bound a hang, not speed: a shared machine has been ten times slower than a quiet one.
     testTimeout: 120_000,
     hookTimeout: 300_000,
-    // `expect.poll` gives up after one second unless told otherwise.
-    expect: { poll: { timeout: 60_000 } },
+    // `expect.poll` gives up after one second, and asks twenty times in it, unless told otherwise.
+    expect: { poll: { timeout: 60_000, interval: 100 } },
     // Real servers, browsers and clocks on a shared machine: a second failure in a row counts. Locally the first one does.
     retry: process.env.CI ? 1 : 0,
     sequence: { sequencer: LongestFirst },

@@ -61,8 +61,8 @@ async function start(): Promise<{ url: string; stop(): Promise<void> }> {
   };
 }
 
-/** Idle it takes a tenth of a core, and a start takes five seconds of one. */
-const UNUSED_MS = 30_000;
+/** Idle it takes a twenty-fifth of a core, and a start takes four seconds of one. */
+const UNUSED_MS = 60_000;
 
 /** The service that files share: it runs while one of them uses it. */
 class SharedServer {
