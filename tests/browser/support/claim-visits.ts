@@ -54,7 +54,7 @@ async function open(browser: Browser, origin: string, options: VisitOptions): Pr
   const context = page.context();
   const claims = new FakeClaims();
   prepare?.(claims);
-  if (fake) await claims.standIn(context);
+  if (fake) await claims.standIn(page);
   if (script !== undefined) await context.addInitScript(script);
   const complaints: string[] = [];
   page.on('request', (request) => {

@@ -1,4 +1,5 @@
-import type { BrowserContext, Route } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
 
 export interface Answer {
   readonly status: number;
@@ -54,26 +55,48 @@ export class FakeClaims {
   states: Scripted[] = [];
   readonly sent: RedeemSent[] = [];
 
-  async standIn(context: BrowserContext): Promise<void> {
-    await context.route('**/v1/gifts/claim/**', async (route) => {
-      const request = route.request();
-      const isRedeem = request.method() === 'POST';
-      if (isRedeem) {
-        const key = request.headers()['idempotency-key'] ?? '';
-        this.sent.push({ key, body: request.postDataJSON() as RedeemSent['body'] });
-      }
-      const script = isRedeem ? this.redeems : request.url().includes('/status/') ? this.states : this.claims;
-      await reply(route, script.length > 1 ? script.shift() : script[0]);
+  /** Until the test ends. Not by `route`, which stops every request of the page and keeps it from Chromium's cache. */
+  async standIn(page: Page): Promise<void> {
+    const session = await page.context().newCDPSession(page);
+    onTestFinished(async () => {
+      if (!page.isClosed()) await session.detach();
     });
+    session.on('Fetch.requestPaused', ({ requestId, request }) => {
+      // The page may be gone meanwhile, and with it whoever waits for the answer.
+      void reply(session, requestId, this.#next(request)).catch(() => {});
+    });
+    await session.send('Fetch.enable', { patterns: [{ urlPattern: '*/v1/gifts/claim/*' }] });
+  }
+
+  #next({ method, url, headers, postData = '' }: Sent): Scripted | undefined {
+    const isRedeem = method === 'POST';
+    if (isRedeem) {
+      const [, key = ''] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'idempotency-key') ?? [];
+      this.sent.push({ key, body: JSON.parse(postData) as RedeemSent['body'] });
+    }
+    const script = isRedeem ? this.redeems : url.includes('/status/') ? this.states : this.claims;
+    return script.length > 1 ? script.shift() : script[0];
   }
 }
 
-async function reply(route: Route, answer: Scripted | undefined): Promise<void> {
-  if (answer === undefined || answer === 'lost') return route.abort('connectionfailed');
+interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly postData?: string;
+}
+
+async function reply(session: CDPSession, requestId: string, answer: Scripted | undefined): Promise<void> {
+  if (answer === undefined || answer === 'lost') {
+    await session.send('Fetch.failRequest', { requestId, errorReason: 'ConnectionFailed' });
+    return;
+  }
   const { status, body, headers } = answer;
-  await route.fulfill({
-    status,
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+  const all = Object.entries({ ...headers, 'content-type': 'application/json' });
+  await session.send('Fetch.fulfillRequest', {
+    requestId,
+    responseCode: status,
+    responseHeaders: all.map(([name, value]) => ({ name, value })),
+    body: Buffer.from(JSON.stringify(body)).toString('base64'),
   });
 }
