@@ -46,7 +46,7 @@ export async function openClaimVisits(settings?: Record<string, string>): Promis
 
 async function open(browser: Browser, origin: string, options: VisitOptions): Promise<ClaimVisit> {
   const { path = '/claim/NAVIDAD', prepare, script, fake = true, ...rest } = options;
-  const settings = { viewport: phone, locale: 'en-US', ...rest };
+  const settings = { viewport: phone, locale: 'en-US', reducedMotion: 'reduce', ...rest } as const;
   const isOrdinary = script === undefined && rest.permissions === undefined;
   const page = isOrdinary
     ? await takePage(browser, origin, settings)
