@@ -7,7 +7,14 @@ import { type SignedIn, signedInContext } from '../support/members.ts';
 import type { AnyService } from '../support/service.ts';
 import { BROWSER_LIMIT_MS } from './support/chromium.ts';
 import { barriers } from './support/claim-visits.ts';
-import { type Dashboards, desktop, expectAccessibleEverywhere, openDashboards, phone } from './support/dashboard.ts';
+import {
+  type Dashboards,
+  desktop,
+  expectAccessibleEverywhere,
+  follow,
+  openDashboards,
+  phone,
+} from './support/dashboard.ts';
 
 const LIMIT_MS = 120_000;
 /** One pixel. */
@@ -22,7 +29,7 @@ beforeAll(async () => {
   receiver = await openReceiver((response) => void response.writeHead(200).end('thank you'));
   dashboards = await openDashboards();
   ({ service, browser } = dashboards);
-  const options = { viewport: desktop, locale: 'en-GB' };
+  const options = { viewport: desktop, locale: 'en-GB', reducedMotion: 'reduce' } as const;
   context = await signedInContext(browser, service, 'OWNER', { email: 'ana@tienda.example', context: options });
 }, BROWSER_LIMIT_MS);
 afterAll(async () => {
@@ -181,8 +188,9 @@ describe('the developer pages', () => {
         '/settings/audit-log': 'Audit log',
       };
       const page = await context.newPage();
+      await page.goto(`${service.server.origin}/dashboard/developers/keys`);
       for (const [path, title] of Object.entries(paths)) {
-        await page.goto(`${service.server.origin}/dashboard${path}`);
+        await follow(page, path);
         await page.getByRole('heading', { level: 1, name: title }).waitFor();
         await loaded(page);
         await expectAccessibleEverywhere(page);

@@ -12,6 +12,7 @@ import {
   desktop,
   expectAccessible,
   expectAccessibleEverywhere,
+  follow,
   openDashboards,
   phone,
   shows,
@@ -48,7 +49,11 @@ describe('a passkey', { timeout: LIMIT_MS }, () => {
   async function openAccount() {
     const url = service.server.origin.replace('127.0.0.1', 'localhost');
     const member = await signIn(service, 'DEVELOPER', { name: 'Beto' });
-    const context = await dashboards.browser.newContext({ viewport: desktop, locale: 'en-US' });
+    const context = await dashboards.browser.newContext({
+      viewport: desktop,
+      locale: 'en-US',
+      reducedMotion: 'reduce',
+    });
     await context.addCookies([{ name: 'svc_session', value: member.token, url, httpOnly: true, sameSite: 'Lax' }]);
     const page = await context.newPage();
     await page.goto(`${url}/dashboard/account`);
@@ -245,7 +250,7 @@ describe('the pages', { timeout: LIMIT_MS }, () => {
     const { page } = await dashboards.open('/gifts', { role });
     const found: string[] = [];
     for (const [path, title, action] of actions) {
-      await page.goto(`${service.server.origin}/dashboard${path}`);
+      await follow(page, path);
       await shows(page, title);
       await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
       const offers = page.locator('main').locator('button, a').filter({ hasText: action });
