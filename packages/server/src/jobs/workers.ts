@@ -18,8 +18,8 @@ import {
 import { announceWorker, createRecovery, DEFAULT_TIMING, type Presence, type Timing } from './presence.ts';
 
 const WORKERS_APPLICATION = 'svc jobs';
-/** Planned once, also for an empty queue, and right for a full one: in order through the indexes, never the whole table. */
 const NOT_USED = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'];
+/** Planned once, also for an empty queue, and right for a full one: in order through the indexes, never the whole table. */
 export const BY_INDEX = [
   '-c plan_cache_mode=force_generic_plan',
   ...NOT_USED.map((way) => `-c enable_${way}=off`),
