@@ -5,7 +5,7 @@ import { type Database, sql } from '@svc/store';
 import { TestDatabase } from '@svc/store/testing';
 import { onTestFinished } from 'vitest';
 import { serverMigrations } from '../src/database.ts';
-import type { JobLog } from '../src/jobs/job.ts';
+import type { JobContext, JobLog } from '../src/jobs/job.ts';
 import type { Timing } from '../src/jobs/presence.ts';
 import { startWorkers, type Workers, type WorkersOptions } from '../src/jobs/workers.ts';
 
@@ -15,6 +15,12 @@ export const QUICK: Timing = { pollMs: 50, lostAfterMs: 300, recoverAfterMs: 900
 export const BOUND = { timeout: 60_000, interval: 10 };
 
 export const silent: JobLog = { info() {}, warn() {}, error() {} };
+
+/** What a handler is told that a test calls itself. */
+export function contextOfJob(own: Partial<JobContext> = {}): JobContext {
+  const { signal } = new AbortController();
+  return { attempt: 1, maxAttempts: 1, jobId: '1', signal, stopping: signal, ...own };
+}
 
 export interface Queue {
   readonly db: Database;

@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { expect } from 'vitest';
 import { padAddress } from '../src/chains/starknet/chain.ts';
-import { enqueueMany, type JobContext, type JobHandler, type JobLog } from '../src/jobs/job.ts';
+import { enqueueMany, type JobHandler, type JobLog } from '../src/jobs/job.ts';
 import type { RelayOutcome } from '../src/relayer/outcome.ts';
 import { createPaymasterClient } from '../src/relayer/paymaster/client.ts';
 import { createPaymasterSponsor, type PaymasterDeps, paymasterJobs } from '../src/relayer/paymaster/sponsor.ts';
@@ -16,6 +16,7 @@ import {
   testCrypto,
   transferCall,
 } from './chain.ts';
+import { contextOfJob } from './jobs.ts';
 import { type Fault, type Snip29Server, startSnip29 } from './snip29-server.ts';
 
 export const API_KEY = 'pm-test-key';
@@ -126,10 +127,9 @@ async function runJobs(deps: PaymasterDeps): Promise<void> {
   const rows = await deps.db.rows<{ id: bigint; task: string; payload: never }>(sql`
     with taken as (delete from jobs returning id, task, payload) select * from taken order by id`);
   for (const { id, task, payload } of rows) {
-    const context: JobContext = { attempt: 1, maxAttempts: 1, jobId: `${id}`, signal: new AbortController().signal };
     const handler = handlers[task] as JobHandler<unknown> | undefined;
     if (!handler) throw new Error(`No handler for ${task}.`);
-    await handler(payload, context);
+    await handler(payload, contextOfJob({ jobId: `${id}` }));
   }
 }
 

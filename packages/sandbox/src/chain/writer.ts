@@ -97,8 +97,9 @@ export class Writer {
   }
 }
 
-/** How soon a process notices a block time set by another. */
 const POLL_MS = 1_000;
+/** How soon a process notices a block time set by another, which seals its blocks while it lives. */
+const IDLE_POLL_MS = 5_000;
 /** A block may be late by this much. */
 const PRECISION_MS = 50;
 
@@ -133,7 +134,7 @@ export class BlockTimer {
 
   async #sealIfDue(db: Database, writer: Writer, now: () => number): Promise<number> {
     const head = await readHead(db);
-    if (!head.open) return POLL_MS;
+    if (!head.open) return IDLE_POLL_MS;
     if (isDue(head, now())) await writer.write(async (draft) => sealWhenDue(draft, now()));
     const left = head.open.openedAt + head.blockSeconds * 1000 - now();
     return Math.min(POLL_MS, Math.max(PRECISION_MS, left));

@@ -33,22 +33,35 @@ interface DueCallback {
   readonly place: number;
 }
 
-/** Claiming a callback postpones its next attempt: processes rarely send it twice, a killed one does not lose it. */
+/**
+ * Claiming a callback postpones its next attempt: processes rarely send it twice, a killed one does not lose it. False when no order
+ * was under way.
+ */
 export async function sendResults(
   db: Db,
   client: ProviderClient,
   now: () => number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
+  if (!(await hasOrdersUnderWay(db))) return false;
   await deliverDue(db);
   const url = client.ordersUrl;
-  if (url === undefined) return;
+  if (url === undefined) return true;
   for (const telling of await claimCallbacks(db)) {
     const body = JSON.stringify(resultOf(telling));
     const headers = sign(client.providerSecret, telling.order_id, body, Math.floor(now() / 1_000));
     const status = await post(`${url}/${encodeURIComponent(telling.order_id)}/result`, headers, body, signal);
     if (status !== undefined && FINAL_STATUSES.has(status)) await storeSent(db, telling, status);
   }
+  return true;
+}
+
+async function hasOrdersUnderWay(db: Db): Promise<boolean> {
+  const row = await db.one<{ found: boolean }>(sql`
+    select exists (select from sandbox.provider_orders where state = 'accepted')
+        or exists (select from sandbox.provider_orders
+                    where to_tell <> '{}' and state <> 'accepted' and tried < ${MAX_TRIES}) as found`);
+  return row?.found ?? false;
 }
 
 function claimCallbacks(db: Db): Promise<DueCallback[]> {
@@ -98,14 +111,22 @@ async function post(
 }
 
 const POLL_MS = 1_000;
+/** Finds the orders of a killed process; its own wake the worker. */
+const IDLE_POLL_MS = 5_000;
 
 /** Polls for due orders and callbacks; a restarted process continues where a killed one stopped. */
 export class CallbackWorker {
   readonly #stopped = new AbortController();
+  #wake = new AbortController();
   readonly #done: Promise<void>;
 
   constructor(db: Db, client: ProviderClient, now: () => number) {
     this.#done = this.#run(db, client, now);
+  }
+
+  /** After an order that is to be delivered later. */
+  wake(): void {
+    this.#wake.abort();
   }
 
   async stop(): Promise<void> {
@@ -116,9 +137,11 @@ export class CallbackWorker {
   async #run(db: Db, client: ProviderClient, now: () => number): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      await pause(POLL_MS, undefined, { signal }).catch(() => {});
+      this.#wake = new AbortController();
       // A failure, such as a lost database connection, is retried at the next poll.
-      if (!signal.aborted) await sendResults(db, client, now, signal).catch(() => {});
+      const isBusy = await sendResults(db, client, now, signal).catch(() => true);
+      const over = isBusy ? signal : AbortSignal.any([signal, this.#wake.signal]);
+      await pause(isBusy ? POLL_MS : IDLE_POLL_MS, undefined, { signal: over }).catch(() => {});
     }
   }
 }

@@ -35,8 +35,9 @@ export function registerProvider(
   client: ProviderClient,
   { now = Date.now }: ProviderOptions = {},
 ): void {
-  app.register(async (scope) => registerOrders(scope, { db, secret: client.providerSecret, now }));
   const messenger = new CallbackWorker(db, client, now);
+  const onAccepted = () => messenger.wake();
+  app.register(async (scope) => registerOrders(scope, { db, secret: client.providerSecret, now, onAccepted }));
   app.addHook('onClose', () => messenger.stop());
 
   app.get<{ Querystring: Record<string, unknown> }>('/provider/orders', async ({ query }) => {
@@ -69,13 +70,16 @@ export interface OrderRouteDeps {
   readonly db: Database;
   readonly secret: Uint8Array;
   readonly now: () => number;
+  /** An order is to be delivered later. */
+  onAccepted?(): void;
 }
 
 interface WithOrder {
   readonly Params: { readonly orderId: string };
 }
 
-export async function registerOrders(app: FastifyInstance, { db, secret, now }: OrderRouteDeps): Promise<void> {
+export async function registerOrders(app: FastifyInstance, deps: OrderRouteDeps): Promise<void> {
+  const { db, secret, now } = deps;
   const silence = new HeldRequests(app);
   // The signature covers the raw bytes.
   app.removeAllContentTypeParsers();
@@ -95,6 +99,7 @@ export async function registerOrders(app: FastifyInstance, { db, secret, now }: 
       throw new ApiError('invalid_request', "webhook-id and Idempotency-Key must be the order's id.");
     }
     const { fault, known } = await acceptOrder(db, order);
+    if (known?.state === 'accepted') deps.onAccepted?.();
     if (fault !== undefined) return applyFault(reply, fault, silence);
     if (!known) throw new ApiError('invalid_request', 'This id was used for another order.');
     return answer(reply, known);

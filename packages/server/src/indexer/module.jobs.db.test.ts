@@ -1,6 +1,7 @@
 import { sql } from '@svc/store';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { useIndexer } from '../../testing/indexer.ts';
+import { contextOfJob } from '../../testing/jobs.ts';
 import { enqueueRecurring } from '../jobs/job.ts';
 import { startWorkers } from '../jobs/workers.ts';
 import { indexerJobs } from './module.ts';
@@ -14,15 +15,28 @@ function jobs() {
 }
 
 describe('the jobs of following', () => {
-  it('run every second, of which one waits at most, one after the other', async () => {
+  it('run every five seconds, of which one waits at most, one after the other', async () => {
     const { db } = fixture();
     const { recurring } = jobs();
     const queue = 'follow-chain-step development';
-    expect(recurring).toEqual([{ task: 'follow-chain development', everySeconds: 1, queue }]);
+    expect(recurring).toEqual([{ task: 'follow-chain development', everySeconds: 5, queue }]);
     await enqueueRecurring(db, recurring);
     await db.run(sql`update recurring_jobs set next_at = now()`);
     await enqueueRecurring(db, recurring);
     expect(await db.rows(sql`select task, queue from jobs`)).toEqual([{ task: 'follow-chain development', queue }]);
+  });
+
+  it('look at the chain again and again while they run, and end when the process stops', async () => {
+    const { db, networks, chain } = fixture();
+    const looks = vi.spyOn(chain, 'head');
+    onTestFinished(() => looks.mockRestore());
+    const stopping = new AbortController();
+    // At the start of a period.
+    const { handlers } = indexerJobs({ db, networks, log: silent, environments: ['development'], now: () => 0 });
+    const run = handlers['follow-chain development']?.({} as never, contextOfJob({ stopping: stopping.signal }));
+    await expect.poll(() => looks.mock.calls.length).toBeGreaterThan(1);
+    stopping.abort();
+    await run;
   });
 
   it('find what arrives while workers run', async () => {

@@ -4,7 +4,8 @@ import type { Networks } from '../chains/networks.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Jobs, Module } from '../http/module.ts';
 import { readAddress } from '../http/validation.ts';
-import type { JobHandler, JobLog } from '../jobs/job.ts';
+import type { JobContext, JobHandler, JobLog } from '../jobs/job.ts';
+import { sleep } from '../util/wakeup.ts';
 import { requireWallet } from '../wallets/wallet.ts';
 import { chainIndexer } from './index-blocks.ts';
 import { indexedChain, type TransferWatcher } from './indexer.ts';
@@ -23,19 +24,29 @@ export function create(deps: IndexerJobDeps & SyncDeps): Module<'syncOnChain'> {
   return { handlers: indexerHandlers(deps), jobs: [indexerJobs(deps)] };
 }
 
-const EVERY_SECONDS = 1;
+const LOOK_EVERY_MS = 1_000;
+const EVERY_SECONDS = 5;
 
 const recurringTask = (environment: Environment) => `follow-chain ${environment}`;
 const stepTask = (environment: Environment) => `follow-chain-step ${environment}`;
 
-/** Runs may take longer than a second, so they share a queue with one waiting at most. The version before runs steps by a job of their own. */
+/**
+ * A run looks at the chain each second until the next one is due: a look costs no job. Runs may take longer, so they share a queue with
+ * one waiting at most. The version before runs steps by a job of their own.
+ */
 export function indexerJobs({ environments, db, networks, log, watcher, now = Date.now }: IndexerJobDeps): Jobs {
   const handlers: Record<string, JobHandler<never>> = {};
   for (const environment of environments) {
     const index = chainIndexer(() => ({ ...indexedChain(networks, environment), db, log, now, watcher }));
-    const step: JobHandler<never> = (_payload, { signal }) => index(signal);
-    handlers[recurringTask(environment)] = step;
-    handlers[stepTask(environment)] = step;
+    handlers[recurringTask(environment)] = async (_payload: never, { signal, stopping }: JobContext) => {
+      const over = AbortSignal.any([signal, stopping]);
+      const endsAt = performance.now() + untilNextRunMs(now());
+      do {
+        await index(signal);
+        await sleep(over, LOOK_EVERY_MS);
+      } while (!over.aborted && performance.now() < endsAt);
+    };
+    handlers[stepTask(environment)] = (_payload: never, { signal }: JobContext) => index(signal);
   }
   const recurring = environments.map((environment) => ({
     task: recurringTask(environment),
@@ -44,6 +55,9 @@ export function indexerJobs({ environments, db, networks, log, watcher, now = Da
   }));
   return { handlers, recurring };
 }
+
+/** Recurring jobs are due at whole periods since 1970. */
+const untilNextRunMs = (now: number) => EVERY_SECONDS * 1_000 - (now % (EVERY_SECONDS * 1_000));
 
 export function indexerHandlers(deps: SyncDeps): Pick<Handlers, 'syncOnChain'> {
   return {

@@ -23,6 +23,8 @@ export interface JobContext {
   readonly jobId: string;
   /** Aborted when the job takes too long, the process stops, or another worker may recover the job. */
   readonly signal: AbortSignal;
+  /** Aborted earlier, when the process takes no more jobs: one that waits for something to happen ends. */
+  readonly stopping: AbortSignal;
 }
 
 export type JobHandler<P> = (payload: P, context: JobContext) => Promise<void>;
@@ -102,12 +104,12 @@ export interface RecurringJob {
 }
 
 /**
- * Enqueues what is due, in one statement that writes nothing where nothing is. Missed runs are skipped; a run that is still pending is
- * not repeated. The caller takes jobs next, so no worker is notified.
+ * Enqueues what is due, in one statement that writes nothing where nothing is, and answers in how many milliseconds the next run
+ * is due. Missed runs are skipped; a run that is still pending is not repeated. The caller takes jobs next, so no worker is notified.
  */
-export async function enqueueRecurring(db: Db, recurring: readonly RecurringJob[]): Promise<void> {
-  if (recurring.length === 0) return;
-  await db.run(sql`
+export async function enqueueRecurring(db: Db, recurring: readonly RecurringJob[]): Promise<number> {
+  if (recurring.length === 0) return Number.POSITIVE_INFINITY;
+  const next = await db.one<{ ms: number }>(sql`
     with wanted as materialized (
       select task, "everySeconds" as seconds, queue
         from jsonb_to_recordset(${JSON.stringify(recurring)}::jsonb) as wanted (task text, "everySeconds" integer, queue text)
@@ -122,12 +124,15 @@ export async function enqueueRecurring(db: Db, recurring: readonly RecurringJob[
       on conflict (task, every_seconds) do update set next_at = excluded.next_at
        where recurring_jobs.next_at <= now()
       returning task, every_seconds
+    ), added as (
+      insert into jobs (task, payload, key, queue, run_at, max_attempts)
+      select due.task, '{}', 'every ' || due.every_seconds || ' s', wanted.queue, now(), ${DEFAULT_MAX_ATTEMPTS}::integer
+        from due join wanted on wanted.task = due.task and wanted.seconds = due.every_seconds
+       order by due.task, due.every_seconds
+      ${orReplacing}
     )
-    insert into jobs (task, payload, key, queue, run_at, max_attempts)
-    select due.task, '{}', 'every ' || due.every_seconds || ' s', wanted.queue, now(), ${DEFAULT_MAX_ATTEMPTS}::integer
-      from due join wanted on wanted.task = due.task and wanted.seconds = due.every_seconds
-     order by due.task, due.every_seconds
-    ${orReplacing}`);
+    select min(seconds - mod(extract(epoch from now()), seconds))::float8 * 1000 as ms from wanted`);
+  return next?.ms ?? 0;
 }
 
 export interface TakenJob {
@@ -220,19 +225,28 @@ export async function failJob(db: Db, worker: number, job: TakenJob, reason: str
   return count === 1;
 }
 
-/** What there is to look after, in one read: jobs of other workers, and jobs of this one that it does not know. */
+interface Neglected {
+  readonly due: boolean;
+  readonly others: boolean;
+  readonly strays: boolean;
+}
+
+/** What there is to look after, in one read: due jobs, jobs of other workers, and jobs of this one that it does not know. */
 export async function findNeglected(
   db: Db,
   worker: number,
+  tasks: readonly string[],
   { except, heldForMs }: { except: readonly bigint[]; heldForMs: number },
-): Promise<{ readonly others: boolean; readonly strays: boolean }> {
-  const row = await db.one<{ others: boolean; strays: boolean }>(sql`
-    select exists (select from jobs where worker is not null and worker <> ${worker}) as others,
+): Promise<Neglected> {
+  const row = await db.one<Neglected>(sql`
+    select exists (
+             select from jobs where worker is null and failed_at is null and run_at <= now() and task = any (${tasks})) as due,
+           exists (select from jobs where worker is not null and worker <> ${worker}) as others,
            exists (
              select from jobs
               where worker = ${worker} and id <> all (${except}::bigint[])
                 and started_at <= clock_timestamp() - ${heldForMs} * interval '1 millisecond') as strays`);
-  return row ?? { others: true, strays: true };
+  return row ?? { due: true, others: true, strays: true };
 }
 
 /** Releases jobs that this worker has held for so long, except those named; the attempt does not count. */

@@ -33,8 +33,8 @@ describe('workers', () => {
       await expect.poll(() => jobsLeft(queue), BOUND).toBe(0);
     }
     expect(calls.map(([payload]) => payload)).toEqual([1, 2, 3, 4, 5].map((n) => ({ n })));
-    const context = { attempt: 1, maxAttempts: 3, jobId: '1', signal: expect.any(AbortSignal) };
-    expect(calls[0]?.[1]).toEqual(context);
+    const signals = { signal: expect.any(AbortSignal), stopping: expect.any(AbortSignal) };
+    expect(calls[0]?.[1]).toEqual({ attempt: 1, maxAttempts: 3, jobId: '1', ...signals });
   });
 
   it('try a failing job again until its attempts are used up, and never log its payload', async () => {
@@ -137,6 +137,23 @@ describe('stopping', () => {
     expect(await queue.db.rows(sql`select payload, attempt, worker from jobs`)).toEqual([
       { payload: { n: 2 }, attempt: 0, worker: null },
     ]);
+  });
+
+  it('is told at once to a job that waits for something, which ends and is done', async () => {
+    const queue = await createQueue();
+    const begun = Promise.withResolvers<JobContext>();
+    const wait = async (_payload: unknown, context: JobContext) => {
+      begun.resolve(context);
+      await untilAborted(context.stopping).catch(() => {});
+    };
+    // Would end the test by its time limit.
+    const workers = await start(queue, { graceMs: 3_600_000, handlers: { wait } });
+    await enqueue(queue.db, { task: 'wait', payload: {} });
+    const { signal, stopping } = await begun.promise;
+    expect(stopping.aborted).toBe(false);
+    await workers.stop();
+    expect(signal.aborted).toBe(false);
+    expect(await jobsLeft(queue)).toBe(0);
   });
 
   it('aborts what does not finish in time and hands it back without costing an attempt', async () => {

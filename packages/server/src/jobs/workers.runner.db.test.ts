@@ -1,6 +1,6 @@
 import { type Database, sql } from '@svc/store';
 import { expect, it } from 'vitest';
-import { BOUND, createQueue, silent } from '../../testing/jobs.ts';
+import { BOUND, contextOfJob, createQueue, silent } from '../../testing/jobs.ts';
 import { enqueue, takeJobs } from './job.ts';
 import { createRunner } from './workers.ts';
 
@@ -20,7 +20,8 @@ it.each([
       return queue.db.run(query);
     };
     const db = { ...queue.db, run };
-    const runner = createRunner({ db, worker: WORKER, handlers: { note }, log: silent, onFree() {} });
+    const { stopping } = contextOfJob();
+    const runner = createRunner({ db, worker: WORKER, handlers: { note }, log: silent, stopping, onFree() {} });
     await enqueue(queue.db, { task: 'note', payload: {} });
     for (const job of await takeJobs(queue.db, WORKER, ['note'], 1)) runner.start(job);
     await expect.poll(() => away.noticed, BOUND).toBe(true);

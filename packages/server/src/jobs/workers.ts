@@ -8,6 +8,7 @@ import {
   failJob,
   findNeglected,
   isWokenBy,
+  type JobContext,
   type JobHandlers,
   type JobLog,
   type RecurringJob,
@@ -73,8 +74,8 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const onFree = ({ queue, tenant }: TakenJob) => {
     if (state.isBehind || queue !== null || tenant !== null) wakeup.notify();
   };
-  const runner = createRunner({ db, worker, handlers, log, tracing, onFree });
   const stopping = new AbortController();
+  const runner = createRunner({ db, worker, handlers, log, tracing, stopping: stopping.signal, onFree });
   const working = work({ ...options, timing, db, presence, runner, wakeup, state, stopping: stopping.signal });
 
   const stop = async () => {
@@ -115,11 +116,17 @@ async function work({ db, presence, runner, wakeup, state, stopping, timing, log
   const tasks = Object.keys(options.handlers);
   const recover = createRecovery({ db, worker, recoverAfterMs: timing.recoverAfterMs, log });
 
+  let recurringAt = Number.NEGATIVE_INFINITY;
   const maintain = async () => {
-    await enqueueRecurring(db, options.recurring ?? []);
-    const { others, strays } = await findNeglected(db, worker, { except: runner.jobs(), heldForMs: STRAY_AFTER_MS });
-    await recover(others);
+    state.isBehind = true;
+    if (performance.now() >= recurringAt) {
+      recurringAt = performance.now() + (await enqueueRecurring(db, options.recurring ?? []));
+    }
+    const unknown = { except: runner.jobs(), heldForMs: STRAY_AFTER_MS };
+    const { due, others, strays } = await findNeglected(db, worker, tasks, unknown);
+    const recovered = await recover(others);
     if (strays) await releaseJobs(db, worker, { except: runner.jobs(), heldForMs: STRAY_AFTER_MS });
+    state.isBehind = due || strays || recovered > 0;
   };
   const perTenant = Math.max(1, Math.floor(options.concurrency * TENANT_SHARE));
   const fill = async () => {
@@ -137,13 +144,16 @@ async function work({ db, presence, runner, wakeup, state, stopping, timing, log
   const attemptStep = (step: () => Promise<void>) =>
     step().catch((error: unknown) => log.error({ worker, err: error }, 'job queue not available'));
   let maintainedAt = Number.NEGATIVE_INFINITY;
-  while (!stopping.aborted) {
+  const untilPollMs = () => {
+    const leftMs = maintainedAt + timing.pollMs - performance.now();
+    return leftMs > 0 ? Math.ceil(leftMs) : timing.pollMs;
+  };
+  for (let isWoken = true; !stopping.aborted; isWoken = await wakeup.wait(untilPollMs())) {
     if (presence.connected && performance.now() - maintainedAt >= timing.pollMs) {
       maintainedAt = performance.now();
       await attemptStep(maintain);
     }
-    await attemptStep(fill);
-    await wakeup.wait(timing.pollMs);
+    if (isWoken || state.isBehind) await attemptStep(fill);
   }
 }
 
@@ -157,6 +167,7 @@ interface RunnerOptions {
   readonly handlers: JobHandlers;
   readonly log: JobLog;
   readonly tracing?: Tracing | undefined;
+  readonly stopping: AbortSignal;
   onFree(job: TakenJob): void;
 }
 
@@ -168,13 +179,14 @@ export interface Runner {
   drain(ms: number): Promise<boolean>;
 }
 
-export function createRunner({ db, worker, handlers, log, tracing, onFree }: RunnerOptions): Runner {
+export function createRunner(options: RunnerOptions): Runner {
+  const { db, worker, handlers, log, tracing, stopping, onFree } = options;
   const running = new Map<TakenJob, { ended: Promise<void>; interruption: AbortController }>();
   const abandoned = new AbortController();
 
   const run = async (job: TakenJob, signal: AbortSignal) => {
     const about = { task: job.task, jobId: String(job.id), attempt: job.attempt };
-    const failure = await attempt(handlers, job, signal, tracing);
+    const failure = await attempt(handlers, job, { signal, stopping }, tracing);
     if (failure && abandoned.signal.aborted) return;
     if (failure) log.warn({ ...about, err: failure.error }, 'job failed');
     const write = () => (failure ? failJob(db, worker, job, errorText(failure.error)) : completeJob(db, worker, job));
@@ -216,14 +228,14 @@ export function createRunner({ db, worker, handlers, log, tracing, onFree }: Run
 async function attempt(
   handlers: JobHandlers,
   job: TakenJob,
-  signal: AbortSignal,
+  signals: Pick<JobContext, 'signal' | 'stopping'>,
   tracing: Tracing | undefined,
 ): Promise<{ readonly error: unknown } | undefined> {
   try {
     const handler = handlers[job.task];
     if (!handler) throw new Error(`There is no handler for ${job.task}.`);
     const { attempt, maxAttempts } = job;
-    const run = () => handler(job.payload as never, { attempt, maxAttempts, jobId: String(job.id), signal });
+    const run = () => handler(job.payload as never, { attempt, maxAttempts, jobId: String(job.id), ...signals });
     const own = () => (job.tenant === null ? run() : runAs(job.tenant, run));
     await (tracing ? tracing.runJob(job.task, job.traceparent, own) : own());
     return undefined;

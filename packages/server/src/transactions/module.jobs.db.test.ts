@@ -1,7 +1,7 @@
 import { sql } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { newOwner, useDatabase } from '../../testing/database.ts';
-import { silent } from '../../testing/jobs.ts';
+import { contextOfJob, silent } from '../../testing/jobs.ts';
 import { aRecord, wrongCounts } from '../../testing/transactions.ts';
 import { Networks } from '../chains/networks.ts';
 import { enqueue } from '../jobs/job.ts';
@@ -13,8 +13,7 @@ const records = useDatabase();
 const networks = new Networks({ starknet: undefined, evmRpcUrls: {} }, undefined);
 const jobs = () => transactionJobs({ db: records.db(), networks, log: silent });
 const run = (task: string, payload: unknown = {}) => {
-  const context = { attempt: 1, maxAttempts: 1, jobId: '1', signal: new AbortController().signal };
-  return jobs().handlers[task]?.(payload as never, context);
+  return jobs().handlers[task]?.(payload as never, contextOfJob());
 };
 const waiting = () =>
   records.db().rows<{ key: string; payload: unknown }>(sql`

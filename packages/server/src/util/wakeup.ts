@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Wakeup {
   notify(): void;
-  /** A notification since the last wait counts. */
-  wait(ms: number): Promise<void>;
+  /** A notification since the last wait counts. False when the time passed without one. */
+  wait(ms: number): Promise<boolean>;
 }
 
 export function createWakeup(): Wakeup {
@@ -23,7 +23,9 @@ export function createWakeup(): Wakeup {
         clearTimeout(timer);
         wake = undefined;
       }
+      const isNotified = notified;
       notified = false;
+      return isNotified;
     },
   };
 }

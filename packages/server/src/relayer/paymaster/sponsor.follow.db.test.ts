@@ -1,6 +1,7 @@
 import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newWallet } from '../../../testing/chain.ts';
+import { contextOfJob } from '../../../testing/jobs.ts';
 import {
   API_KEY,
   aPayment,
@@ -243,8 +244,7 @@ describe('the chain', () => {
     expect(await tenants()).toEqual([{ tenant }]);
     await fixture.db.run(sql`delete from jobs`);
     await fixture.ageRelays();
-    const context = { attempt: 1, maxAttempts: 1, jobId: '1', signal: new AbortController().signal };
-    await paymasterJobs(fixture.deps).handlers['sweep-paymaster-relays']?.({} as never, context);
+    await paymasterJobs(fixture.deps).handlers['sweep-paymaster-relays']?.({} as never, contextOfJob());
     expect(await tenants()).toEqual([{ tenant }]);
   });
 
