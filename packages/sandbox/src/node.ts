@@ -1,6 +1,6 @@
 import { connect } from '@svc/store';
 import { sharedHead } from './chain/head.ts';
-import { BlockContents } from './chain/queries.ts';
+import { RecentBlocks } from './chain/recent-blocks.ts';
 import { StateCache } from './chain/state.ts';
 import { BlockTimer, ensureGenesis, Writer } from './chain/writer.ts';
 import { type Command, runCommand } from './controls/commands.ts';
@@ -32,9 +32,10 @@ export async function startNode({ url, report, now = Date.now }: NodeOptions): P
     throw error;
   }
   const cache = new StateCache();
-  const writer = new Writer(db, cache, now);
+  const blocks = new RecentBlocks();
+  const writer = new Writer(db, { cache, blocks }, now);
   const timer = new BlockTimer(db, writer, now);
-  const deps = { db, readHead: sharedHead(db.reads), cache, blocks: new BlockContents(), writer, now, report };
+  const deps = { db, readHead: sharedHead(db.reads), cache, blocks, writer, now, report };
   return {
     rpc: (body, spec, access) => answerRpc(deps, body, spec, access),
     command: async (command) => {

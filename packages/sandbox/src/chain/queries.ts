@@ -228,60 +228,28 @@ export interface BlockDetails {
   readonly changes: number;
 }
 
-async function blockDetails(reads: Reads, block: Block): Promise<BlockDetails> {
-  const above = await versionBefore(reads, block);
-  const row = await reads.one<{
-    parent_hash: string | null;
-    transactions: bigint;
-    events: bigint;
-    changes: bigint;
-  }>(sql`
-    select (select parent_hash from sandbox.blocks where number = ${block.number}) as parent_hash,
-           (select count(*) from sandbox.transactions where version > ${above} and version <= ${block.version})
-             as transactions,
-           (select count(*) from sandbox.events where version > ${above} and version <= ${block.version}) as events,
-           (select count(distinct (contract, slot)) from sandbox.state
-             where version > ${above} and version <= ${block.version}) as changes`);
-  return {
-    parentHash: row?.parent_hash ?? '0x0',
-    transactions: Number(row?.transactions ?? 0),
-    events: Number(row?.events ?? 0),
-    changes: Number(row?.changes ?? 0),
-  };
-}
-
 export interface BlockContent {
   readonly details: BlockDetails;
   readonly hashes: readonly string[];
 }
 
-/** Each has a thousand hashes at most. */
-const MAX_CACHED_BLOCKS = 64;
-
-/** What sealed blocks contain, which their hashes name: relays and indexers ask for the newest ones again and again. */
-export class BlockContents {
-  readonly #known = new Map<string, Promise<BlockContent>>();
-
-  of(reads: Reads, head: Head, block: Block): Promise<BlockContent> {
-    const { hash } = block;
-    const content = this.#known.get(hash ?? '') ?? readContent(reads, head, block);
-    if (hash !== undefined) this.#keep(hash, content);
-    return content;
-  }
-
-  #keep(hash: string, content: Promise<BlockContent>): void {
-    if (!this.#known.delete(hash)) content.catch(() => this.#known.delete(hash));
-    // Inserted again: the first key is the one that was asked for longest ago.
-    this.#known.set(hash, content);
-    const oldest = this.#known.keys().next();
-    if (this.#known.size > MAX_CACHED_BLOCKS && !oldest.done) this.#known.delete(oldest.value);
-  }
+interface ContentRow {
+  readonly parent_hash: string | null;
+  readonly hashes: readonly string[];
+  readonly events: bigint;
+  readonly changes: bigint;
 }
 
-async function readContent(reads: Reads, head: Head, block: Block): Promise<BlockContent> {
-  const [details, transactions] = await Promise.all([
-    blockDetails(reads, block),
-    transactionsOf(reads, head, block.number),
-  ]);
-  return { details, hashes: transactions.map(({ hash }) => hash) };
+export async function readContent(reads: Reads, head: Head, { number, version }: Block): Promise<BlockContent> {
+  const row = await reads.one<ContentRow>(sql`
+    select (select parent_hash from sandbox.blocks where number = ${number}) as parent_hash,
+           array(select hash from sandbox.transactions
+                  where block_number = ${number} and version <= ${head.version} order by version) as hashes,
+           (select count(*) from sandbox.events where version > above and version <= ${version}) as events,
+           (select count(distinct (contract, slot)) from sandbox.state where version > above and version <= ${version})
+             as changes
+      from coalesce((select version from sandbox.blocks where number = ${number - 1}), -1) as above`);
+  const { parent_hash: parentHash, hashes = [], events = 0n, changes = 0n } = row ?? {};
+  const counts = { transactions: hashes.length, events: Number(events), changes: Number(changes) };
+  return { details: { parentHash: parentHash ?? '0x0', ...counts }, hashes };
 }

@@ -42,8 +42,19 @@ describe('state in memory', () => {
     cache.set(3, '0x1', '0xa', 9n);
     cache.set(2, '0x1', '0xb', 8n);
     expect(cache.get(3, '0x1', '0xa')).toBe(9n);
+    expect(cache.get(2, '0x1', '0xa')).toBeUndefined();
     expect(cache.get(2, '0x1', '0xb')).toBeUndefined();
+    expect(cache.get(3, '0x1', '0xb')).toBeUndefined();
     expect(cache.get(4, '0x1', '0xa')).toBeUndefined();
+  });
+
+  it('is found by earlier versions, too, that had the same value', async () => {
+    const cache = await cacheAt(3);
+    cache.set(3, '0x1', '0xb', 1n);
+    cache.advance(3, head(5), [row(4, '0x14'), row(5, '0x15')]);
+    const values = (slot: string) => [3, 4, 5].map((version) => cache.get(version, '0x1', slot));
+    expect(values('0xb')).toEqual([1n, 1n, 1n]);
+    expect(values('0xa')).toEqual([undefined, undefined, 0x15n]);
   });
 
   it('moves on with the blocks of its own process', async () => {
@@ -51,6 +62,26 @@ describe('state in memory', () => {
     cache.set(3, '0x1', '0xb', 1n);
     cache.advance(3, head(4), [row(4, '0x14')]);
     expect([cache.get(4, '0x1', '0xa'), cache.get(4, '0x1', '0xb')]).toEqual([0x14n, 1n]);
+  });
+
+  it('takes what was read of an earlier version, unless it has changed since then', async () => {
+    const cache = await cacheAt(3);
+    cache.advance(3, head(5), [row(5, '0x15')]);
+    cache.set(3, '0x1', '0xa', 9n);
+    cache.set(3, '0x1', '0xb', 8n);
+    cache.set(2, '0x1', '0xc', 7n);
+    const values = ['0xa', '0xb', '0xc'].map((slot) => cache.get(5, '0x1', slot));
+    expect(values).toEqual([0x15n, 8n, undefined]);
+  });
+
+  it('takes nothing of a version whose changes it has evicted', async () => {
+    const cache = await cacheAt(3, 1);
+    cache.advance(3, head(5), [row(5, '0x15')]);
+    cache.advance(5, head(6), [{ ...row(6, '0x1'), slot: '0xb' }]);
+    cache.set(4, '0x1', '0xa', 9n);
+    expect(cache.get(6, '0x1', '0xa')).toBeUndefined();
+    cache.set(5, '0x1', '0xa', 0x15n);
+    expect(cache.get(6, '0x1', '0xa')).toBe(0x15n);
   });
 
   it('takes over what others wrote', async () => {

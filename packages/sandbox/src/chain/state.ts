@@ -62,11 +62,19 @@ const MAX_ENTRIES = 100_000;
 /** Beyond this, reading the changes costs more than an empty cache. */
 const MAX_VERSIONS_BEHIND = 1_000;
 
-/** Values of exactly one version of the state, so a reader never mixes two versions. */
+/** A value that no version after `since` has changed. */
+interface Cell {
+  readonly value: bigint;
+  readonly since: number;
+}
+
+/** Values of one version of the state, and of those before it that had the same: a reader never mixes two versions. */
 export class StateCache {
-  readonly #values = new Map<string, bigint>();
+  readonly #values = new Map<string, Cell>();
   readonly #maxEntries: number;
   #version = -1;
+  /** Every change after it is among the values, so that what is not there has not changed. */
+  #completeSince = -1;
   #reorganisations = -1;
 
   constructor(maxEntries = MAX_ENTRIES) {
@@ -78,11 +86,16 @@ export class StateCache {
   }
 
   get(version: number, contract: string, slot: string): bigint | undefined {
-    return version === this.#version ? this.#values.get(`${contract} ${slot}`) : undefined;
+    if (version > this.#version) return undefined;
+    const cell = this.#values.get(`${contract} ${slot}`);
+    return cell && cell.since <= version ? cell.value : undefined;
   }
 
+  /** What was read of a version, also where the chain has gone on meanwhile. */
   set(version: number, contract: string, slot: string, value: bigint): void {
-    if (version === this.#version) this.#set(`${contract} ${slot}`, value);
+    const key = `${contract} ${slot}`;
+    if (version > this.#version || version < this.#completeSince || this.#values.has(key)) return;
+    this.#set(key, { value, since: version });
   }
 
   /** After a write of this process: `rows` are all changes between the cached version and the head's. */
@@ -94,7 +107,9 @@ export class StateCache {
       return;
     }
     this.#version = head.version;
-    for (const { contract, slot, value } of rows) this.#set(`${contract} ${slot}`, BigInt(value));
+    for (const { contract, slot, value, version: since } of rows) {
+      this.#set(`${contract} ${slot}`, { value: BigInt(value), since });
+    }
   }
 
   async sync(reads: Reads, head: Head): Promise<void> {
@@ -118,17 +133,19 @@ export class StateCache {
     if (head.version < this.#version) return;
     this.#values.clear();
     this.#version = head.version;
+    this.#completeSince = head.version;
     this.#reorganisations = head.reorganisations;
   }
 
-  #set(key: string, value: bigint): void {
+  #set(key: string, cell: Cell): void {
     if (this.#values.size >= this.#maxEntries && !this.#values.has(key)) {
-      for (const oldest of this.#values.keys()) {
+      for (const [oldest, { since }] of this.#values) {
         this.#values.delete(oldest);
+        this.#completeSince = Math.max(this.#completeSince, since);
         break;
       }
     }
-    this.#values.set(key, value);
+    this.#values.set(key, cell);
   }
 }
 

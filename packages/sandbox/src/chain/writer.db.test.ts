@@ -2,6 +2,7 @@ import { sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestNode, type TestNode } from '../../testing/test-node.ts';
 import { readHead } from './head.ts';
+import { RecentBlocks } from './recent-blocks.ts';
 import { StateCache } from './state.ts';
 import { Writer } from './writer.ts';
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
   test = await startTestNode();
   // A clock that stands still: batches end when the queue is empty, never by time.
   const now = Date.now();
-  writer = new Writer(test.database.db, new StateCache(), () => now);
+  writer = new Writer(test.database.db, { cache: new StateCache(), blocks: new RecentBlocks() }, () => now);
 });
 afterAll(() => test.stop());
 

@@ -4,6 +4,7 @@ import { type Database, sql } from '@svc/store';
 import { genesis } from '../contracts/genesis.ts';
 import { Draft, save } from './draft.ts';
 import { blockHash, type Head, lockHead, readHead } from './head.ts';
+import type { RecentBlocks } from './recent-blocks.ts';
 import { type StateCache, stateRows } from './state.ts';
 
 /** Group commit: jobs that arrive together share a database transaction. */
@@ -23,17 +24,23 @@ export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
+/** What this process knows of the chain without the database. */
+interface Memory {
+  readonly cache: StateCache;
+  readonly blocks: RecentBlocks;
+}
+
 /** The only way to change the chain: jobs run on the draft under the lock on the head and are answered after the commit. */
 export class Writer {
   readonly #db: Database;
-  readonly #cache: StateCache;
+  readonly #memory: Memory;
   readonly #now: () => number;
   readonly #waiting: WriteJob[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(db: Database, cache: StateCache, now: () => number) {
+  constructor(db: Database, memory: Memory, now: () => number) {
     this.#db = db;
-    this.#cache = cache;
+    this.#memory = memory;
     this.#now = now;
   }
 
@@ -79,10 +86,11 @@ export class Writer {
   }
 
   async #store(batch: WriteJob[]): Promise<void> {
+    const { cache, blocks } = this.#memory;
     const { before, draft } = await this.#db.tx(async (tx) => {
       const head = await lockHead(tx);
-      await this.#cache.sync(tx, head);
-      const next = new Draft(tx, head, this.#cache, this.#now);
+      await cache.sync(tx, head);
+      const next = new Draft(tx, head, cache, this.#now);
       const until = this.#now() + MAX_BATCH_MS;
       do {
         const job = this.#waiting.shift();
@@ -93,7 +101,8 @@ export class Writer {
       if (next.head !== head) await save(tx, next);
       return { before: head, draft: next };
     });
-    this.#cache.advance(before.version, draft.head, draft.state);
+    cache.advance(before.version, draft.head, draft.state);
+    blocks.add(before, draft);
   }
 }
 

@@ -22,7 +22,7 @@ const getBlockWithTxHashes: Method = {
   params: ['block_id'],
   async run(context, { block_id }) {
     const block = await blockOf(context, block_id);
-    const { details, hashes } = await context.blocks.of(context.reads, context.head, block);
+    const { details, hashes } = await context.blocks.content(context.reads, context.head, block);
     return { ...showBlock(block, details), transactions: hashes };
   },
 };
@@ -66,7 +66,7 @@ const getBlockTransactionCount: Method = {
   params: ['block_id'],
   async run(context, { block_id }) {
     const block = await blockOf(context, block_id);
-    return (await context.blocks.of(context.reads, context.head, block)).details.transactions;
+    return (await context.blocks.content(context.reads, context.head, block)).details.transactions;
   },
 };
 
@@ -93,7 +93,7 @@ const getStateUpdate: Method = {
 };
 
 async function show({ blocks, reads, head }: CallContext, block: Block): Promise<Record<string, unknown>> {
-  return showBlock(block, (await blocks.of(reads, head, block)).details);
+  return showBlock(block, (await blocks.content(reads, head, block)).details);
 }
 
 export const blockMethods: Record<string, Method> = {

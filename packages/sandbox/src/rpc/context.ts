@@ -1,7 +1,8 @@
 import { chainIds, toHex } from '@svc/starknet';
 import type { Database, Reads } from '@svc/store';
 import type { Head } from '../chain/head.ts';
-import { type Block, type BlockContents, type BlockId, findBlock, openBlock } from '../chain/queries.ts';
+import { type Block, type BlockId, openBlock } from '../chain/queries.ts';
+import type { RecentBlocks } from '../chain/recent-blocks.ts';
 import type { StateCache } from '../chain/state.ts';
 import { FieldError, readFelt, readInteger, readObject } from '../chain/transaction.ts';
 import type { Writer } from '../chain/writer.ts';
@@ -13,7 +14,7 @@ export interface NodeDeps {
   /** As it is after this call. */
   readonly readHead: () => Promise<Head>;
   readonly cache: StateCache;
-  readonly blocks: BlockContents;
+  readonly blocks: RecentBlocks;
   readonly writer: Writer;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -106,7 +107,8 @@ export function readBlockId(value: unknown, name = 'block_id'): BlockId {
 }
 
 export async function blockOf(context: CallContext, value: unknown, name?: string): Promise<Block> {
-  const block = await findBlock(context.reads, context.head, readBlockId(value, name), context.now());
+  const { blocks, reads, head, now } = context;
+  const block = await blocks.block(reads, head, readBlockId(value, name), now());
   if (!block) throw rpcErrors.blockNotFound();
   return block;
 }

@@ -1,7 +1,7 @@
 import { TRANSACTION_VERSION, toHex } from '@svc/starknet';
 import { queuedTransaction, type Submitted, submit } from '../chain/draft.ts';
 import type { Head } from '../chain/head.ts';
-import { eventsOf, finalityOf, findTransaction, type StoredTransaction } from '../chain/queries.ts';
+import { finalityOf, type StoredTransaction } from '../chain/queries.ts';
 import type { EventRow } from '../chain/state.ts';
 import { FieldError, type ReadTransaction, readFelt, readObject, readTransaction } from '../chain/transaction.ts';
 import type { Refused, Transaction } from '../execution/types.ts';
@@ -20,10 +20,10 @@ const getTransactionByHash: Method = {
 const getTransactionReceipt: Method = {
   params: ['transaction_hash'],
   async run(context, { transaction_hash }) {
-    const tx = await find(context, readHash(transaction_hash));
-    if (!tx) throw rpcErrors.transactionNotFound();
-    const events = await eventsOf(context.reads, [tx.version]);
-    return { ...showReceipt(context.head, tx, events), ...showBlockInfo(tx) };
+    const { blocks, reads, head } = context;
+    const found = await blocks.withEvents(reads, head, readHash(transaction_hash));
+    if (!found) throw rpcErrors.transactionNotFound();
+    return { ...showReceipt(head, found.tx, found.events), ...showBlockInfo(found.tx) };
   },
 };
 
@@ -56,8 +56,8 @@ export function readHash(value: unknown): string {
   return toHex(readFelt(value, 'transaction_hash'));
 }
 
-function find({ reads, head }: CallContext, hash: string): Promise<StoredTransaction | undefined> {
-  return findTransaction(reads, head, hash);
+function find({ blocks, reads, head }: CallContext, hash: string): Promise<StoredTransaction | undefined> {
+  return blocks.transaction(reads, head, hash);
 }
 
 async function queued({ reads, head }: CallContext, hash: string) {
