@@ -39,6 +39,8 @@ interface Order {
   readonly signed: Signed;
   readonly proof: Caller['proof'];
   readonly ifNone: boolean;
+  /** Its deployment failed before. */
+  readonly isKnown: boolean;
   readonly also: StoreWithWallet | undefined;
 }
 
@@ -67,7 +69,8 @@ export async function createWallet(
   const wallet = newWallet(caller, body, creation, ownerKey);
   const send = existing ? relayAgain : relayNew;
   const signed = { execution, signature: creation.signature, messageHash };
-  return send(deps, network, { wallet, signed, proof: caller.proof, ifNone: body.ifNone ?? false, also });
+  const { ifNone = false } = body;
+  return send(deps, network, { wallet, signed, proof: caller.proof, ifNone, isKnown: existing !== undefined, also });
 }
 
 /** A recipient has one wallet: the one of the gift. The own token may only deploy that one again. */
@@ -157,24 +160,29 @@ class WalletTakenError extends ApiError {
   }
 }
 
-async function relay(deps: WalletDeps, { wallet, signed, proof, ifNone, also }: Order, way: 'deploy' | 'adopt') {
+async function relay(deps: WalletDeps, order: Order, way: 'deploy' | 'adopt') {
+  const { wallet, signed, proof, ifNone, isKnown, also } = order;
   const { db, networks, sponsor } = deps;
   const { environment, address, classHash, salt, constructorCalldata } = wallet;
   await requireSponsoredClass(db.reads, wallet, networks.starknet(environment), classHash);
   const deployment = way === 'deploy' ? { classHash, salt, constructorCalldata } : undefined;
+  let own: store.StoredWallet | undefined;
   const save: StoreWithRelay = async (tx, { id, hash }) => {
     const transactionHash = hash === undefined ? undefined : toHex(hash);
-    await store.lockUser(tx, wallet);
+    if (ifNone) await store.lockUser(tx, wallet);
     if (ifNone && (await store.walletOfType(tx, wallet, wallet.walletType))) throw new WalletTakenError();
-    await keepFailedEncryption(tx, wallet, proof);
-    if (!(await store.saveWallet(tx, { ...wallet, relayId: id, transactionHash }))) throw new WalletTakenError();
+    if (isKnown) await keepFailedEncryption(tx, wallet, proof);
+    const save = isKnown ? store.saveWalletAgain : store.saveWallet;
+    own = await save(tx, { ...wallet, relayId: id, transactionHash });
+    if (!own) throw new WalletTakenError();
     await also?.(tx);
   };
   const { id, hash } = await sponsor.sponsor(
     { kind: 'wallet', environment, account: BigInt(address), deployment, ...signed, user: wallet },
     save,
   );
-  const saved = await store.walletAt(db.reads, environment, address);
+  // Another request may have stored the relay.
+  const saved = own?.relayId === id ? own : await store.walletAt(db.reads, environment, address);
   if (!saved) throw new Error(`The relay ${id} has no wallet.`);
   // The execution was relayed for another user.
   if (!store.isOwnedBy(wallet, saved)) throw new ApiError('wallet_already_exists');

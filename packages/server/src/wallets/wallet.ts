@@ -155,9 +155,30 @@ export type NewWallet = Omit<
 > &
   NewWalletDetails & { readonly relayId: string; readonly transactionHash: string | undefined };
 
-/** False when it exists. A wallet is replaced only by the same user, after a failed deployment. */
-export async function saveWallet(tx: Db, wallet: NewWallet): Promise<boolean> {
-  const saved = await tx.run(sql`
+/** Undefined when it exists. */
+export function saveWallet(tx: Db, wallet: NewWallet): Promise<StoredWallet | undefined> {
+  return insertWallet(tx, wallet, sql`nothing`);
+}
+
+/** Of the same user, after a failed deployment; undefined otherwise. */
+export function saveWalletAgain(tx: Db, wallet: NewWallet): Promise<StoredWallet | undefined> {
+  return insertWallet(
+    tx,
+    wallet,
+    sql`update
+    set user_id = excluded.user_id, wallet_type = excluded.wallet_type, class_hash = excluded.class_hash,
+        owner_key = excluded.owner_key, relay_id = excluded.relay_id, transaction_hash = excluded.transaction_hash,
+        deployment = 'PENDING', encrypted_private_key = excluded.encrypted_private_key,
+        encrypted_private_key_backup = excluded.encrypted_private_key_backup, auth_method = excluded.auth_method,
+        credential_id = excluded.credential_id, prf_supported = excluded.prf_supported,
+        device_type = excluded.device_type, updated_at = now()
+    where w.organization_id = excluded.organization_id and w.external_user_id = excluded.external_user_id
+      and w.deployment = 'FAILED'`,
+  );
+}
+
+async function insertWallet(tx: Db, wallet: NewWallet, ifThere: Sql): Promise<StoredWallet | undefined> {
+  const row = await tx.one<WalletRow>(sql`
     insert into wallets as w (id, organization_id, environment, external_user_id, user_id, api_public_key, public_key, address,
       wallet_type, class_hash, owner_key, salt, constructor_calldata, relay_id, transaction_hash, encrypted_private_key,
       encrypted_private_key_backup, auth_method, credential_id, prf_supported, device_type)
@@ -166,16 +187,9 @@ export async function saveWallet(tx: Db, wallet: NewWallet): Promise<boolean> {
       ${toHex(wallet.ownerKey)}, ${toHex(wallet.salt)}, ${wallet.constructorCalldata.map(toHex)}, ${wallet.relayId},
       ${wallet.transactionHash}, ${wallet.encryptedPrivateKey}, ${wallet.encryptedPrivateKeyBackup}, ${wallet.authMethod},
       ${wallet.credentialId}, ${wallet.prfSupported}, ${wallet.deviceType})
-    on conflict (environment, address) do update
-    set user_id = excluded.user_id, wallet_type = excluded.wallet_type, class_hash = excluded.class_hash,
-        owner_key = excluded.owner_key, relay_id = excluded.relay_id, transaction_hash = excluded.transaction_hash,
-        deployment = 'PENDING', encrypted_private_key = excluded.encrypted_private_key,
-        encrypted_private_key_backup = excluded.encrypted_private_key_backup, auth_method = excluded.auth_method,
-        credential_id = excluded.credential_id, prf_supported = excluded.prf_supported,
-        device_type = excluded.device_type, updated_at = now()
-    where w.organization_id = excluded.organization_id and w.external_user_id = excluded.external_user_id
-      and w.deployment = 'FAILED'`);
-  return saved === 1;
+    on conflict (environment, address) do ${ifThere}
+    returning ${columns}`);
+  return row && fromRow(row);
 }
 
 /** For paymasters, which tell the hash late. */

@@ -102,9 +102,10 @@ export async function hasDueRelays(context: AccountContext): Promise<boolean> {
   return (await context.db.one(sql`select from relays where ${dueOf(context)} limit 1`)) !== undefined;
 }
 
+/** 0 where one is due; undefined where none is open. */
 export async function nextDueMs(context: AccountContext): Promise<number | undefined> {
   const row = await context.db.one<{ at: Date | null }>(sql`
-    select min(looked_at + ${retryDelay}) as at from relays where ${openOf(context)}`);
+    select min(coalesce(looked_at + ${retryDelay}, ${context.at})) as at from relays where ${openOf(context)}`);
   return row?.at ? Math.max(0, row.at.getTime() - context.at.getTime()) : undefined;
 }
 

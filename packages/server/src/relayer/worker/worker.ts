@@ -39,9 +39,9 @@ export async function processAccount(
     !isClear &&
     (await hasDueRelays(context)) &&
     (await runPass(context).catch((error: unknown) => logFailure(context, error)));
-  if (await hasDueRelays(context)) return { open: true, nextPassMs: progressed ? 0 : POLL_MS };
   const dueMs = await nextDueMs(context);
-  return dueMs === undefined ? { open: false, nextPassMs: 0 } : { open: true, nextPassMs: dueMs };
+  if (dueMs === undefined) return { open: false, nextPassMs: 0 };
+  return { open: true, nextPassMs: dueMs > 0 || progressed ? dueMs : POLL_MS };
 }
 
 async function runShortPass(context: AccountContext): Promise<boolean> {
