@@ -94,6 +94,21 @@ describe('a notification', () => {
       { task: 'late', payload: {}, runAt: later },
     ]);
     await expect.poll(() => heard).toEqual(['note a\nnote b']);
+    await enqueueMany(
+      queue.db,
+      ['q1', 'q2', undefined].map((name) => ({ task: 'note', payload: {}, ...(name && { queue: name }) })),
+    );
+    await expect.poll(() => heard).toEqual(['note a\nnote b', 'note\nnote\n\tq1\nnote\n\tq2']);
+    await listener.close();
+  });
+
+  it('names no queues where they are too many for it', async () => {
+    const queue = await createQueue();
+    const heard: string[] = [];
+    const listener = await listen(queue.url, WAKE_CHANNEL, { onMessage: (payload) => heard.push(payload) });
+    const jobs = Array.from({ length: 1_000 }, (_, n) => ({ task: 'note', payload: {}, queue: `queue ${n}` }));
+    await enqueueMany(queue.db, jobs);
+    await expect.poll(() => heard).toEqual(['note']);
     await listener.close();
   });
 
@@ -103,5 +118,15 @@ describe('a notification', () => {
     expect(isWokenBy('note b', handlers)).toBe(false);
     expect(isWokenBy('toString', handlers)).toBe(false);
     expect(isWokenBy('', handlers)).toBe(true);
+  });
+
+  it('wakes nobody for jobs of queues whose next job is looked for anyway', () => {
+    const handlers = { note: 1 };
+    const busy = new Set(['q1']);
+    expect(isWokenBy('note\n\tq1', handlers, busy)).toBe(false);
+    expect(isWokenBy('note\n\tq2', handlers, busy)).toBe(true);
+    expect(isWokenBy('note\n\tq1\nnote\n\tq2', handlers, busy)).toBe(true);
+    expect(isWokenBy('note\nnote\n\tq1', handlers, busy)).toBe(true);
+    expect(isWokenBy('other\n\tq2', handlers, busy)).toBe(false);
   });
 });

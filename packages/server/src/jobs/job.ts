@@ -43,6 +43,8 @@ export const WAKE_CHANNEL = 'svc_jobs';
 const DEFAULT_MAX_ATTEMPTS = 25;
 const MAX_PAYLOAD_CHARACTERS = 65_536;
 const MAX_JOBS_AT_ONCE = 1_000;
+/** PostgreSQL takes 8,000. */
+const MAX_WAKE_BYTES = 7_000;
 
 export async function enqueue(tx: Db, job: NewJob): Promise<void> {
   await enqueueMany(tx, [job]);
@@ -62,10 +64,14 @@ export async function enqueueMany(tx: Db, jobs: readonly NewJob[]): Promise<void
           traceparent text)
        order by task, key
       ${orReplacing}
-      returning task, run_at
+      returning task, queue, run_at
+    ), wakened as (
+      select string_agg(distinct task, E'\\n') as tasks,
+             string_agg(distinct task || coalesce(E'\\n\\t' || queue, ''), E'\\n') as queued
+        from added where run_at <= now() having count(*) > 0
     )
-    select pg_notify(${WAKE_CHANNEL}, string_agg(distinct task, E'\\n'))
-      from added where run_at <= now() having count(*) > 0`);
+    select pg_notify(${WAKE_CHANNEL}, case when octet_length(queued) <= ${MAX_WAKE_BYTES}::integer then queued else tasks end)
+      from wakened`);
 }
 
 const orReplacing = sql`
@@ -75,9 +81,22 @@ const orReplacing = sql`
                 traceparent = coalesce(excluded.traceparent, jobs.traceparent),
                 run_at = least(jobs.run_at, excluded.run_at), attempt = 0`;
 
-/** Whether a notification is for one of these tasks. Without names it is for all. */
-export const isWokenBy = (payload: string, tasks: Readonly<Record<string, unknown>>): boolean =>
-  payload === '' || payload.split('\n').some((task) => Object.hasOwn(tasks, task));
+/**
+ * Whether a notification is for one of these tasks, without names for all. A line names a task, and one that begins with a tab the
+ * queue of the task before it, which waits where the queue is busy.
+ */
+export function isWokenBy(
+  payload: string,
+  tasks: Readonly<Record<string, unknown>>,
+  busy: ReadonlySet<string> = new Set(),
+): boolean {
+  if (payload === '') return true;
+  const lines = payload.split('\n');
+  return lines.some((task, place) => {
+    const next = lines[place + 1] ?? '';
+    return Object.hasOwn(tasks, task) && !(next.startsWith('\t') && busy.has(next.slice(1)));
+  });
+}
 
 function withoutRepeatedKeys(jobs: readonly NewJob[]): NewJob[] {
   const kept = new Map<unknown, NewJob>();

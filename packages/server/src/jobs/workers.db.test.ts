@@ -92,6 +92,19 @@ describe('workers', () => {
     expect(order).toEqual([1, 2]);
   });
 
+  it('run the next job of a queue once the one before it has ended, without being woken again', async () => {
+    const queue = await createQueue();
+    const { handler, begun, open } = gate();
+    const timing = { ...QUICK, pollMs: 3_600_000 };
+    await start(queue, { handlers: { gate: handler, note: async () => {} }, timing });
+    await enqueue(queue.db, { task: 'gate', payload: {}, queue: 'q' });
+    await begun;
+    await enqueue(queue.db, { task: 'note', payload: {}, queue: 'q' });
+    expect(await jobsLeft(queue)).toBe(2);
+    open();
+    await expect.poll(() => jobsLeft(queue), BOUND).toBe(0);
+  });
+
   it('run no more jobs at a time than they may, and none of a queue beside another', async () => {
     const queue = await createQueue();
     const running = { all: 0, mostOfAll: 0, queued: 0, mostQueued: 0 };

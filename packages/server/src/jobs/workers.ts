@@ -59,8 +59,9 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     log.error({ worker }, 'worker lock lost, interrupting its jobs');
     runner.interrupt(new Error('The worker lost its lock, and others may take over its jobs.'));
   };
+  const state: QueueState = { isBehind: true, queues: new Set() };
   const onWake = (payload = '') => {
-    if (isWokenBy(payload, handlers)) wakeup.notify();
+    if (isWokenBy(payload, handlers, state.queues)) wakeup.notify();
   };
   const presence = await announceWorker({ url, timing, log, onWake, onLost });
   const { worker } = presence;
@@ -69,9 +70,8 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     applicationName: WORKERS_APPLICATION,
     settings: BY_INDEX,
   });
-  /** Whether jobs may be due that were not taken. */
-  const state = { isBehind: true };
   const onFree = ({ queue, tenant }: TakenJob) => {
+    if (queue !== null) state.queues.delete(queue);
     if (state.isBehind || queue !== null || tenant !== null) wakeup.notify();
   };
   const stopping = new AbortController();
@@ -101,13 +101,20 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   };
 }
 
+interface QueueState {
+  /** Whether jobs may be due that were not taken. */
+  isBehind: boolean;
+  /** Of the jobs that run here: the next one of each is looked for when it ends. */
+  readonly queues: Set<string>;
+}
+
 interface Work extends WorkersOptions {
   readonly timing: Timing;
   readonly db: Database;
   readonly presence: Presence;
   readonly runner: Runner;
   readonly wakeup: Wakeup;
-  readonly state: { isBehind: boolean };
+  readonly state: QueueState;
   readonly stopping: AbortSignal;
 }
 
@@ -135,7 +142,10 @@ async function work({ db, presence, runner, wakeup, state, stopping, timing, log
       const free = options.concurrency - runner.jobs().length;
       if (stopping.aborted || !presence.connected || free <= 0) return;
       const jobs = await takeJobs(db, worker, tasks, free, perTenant);
-      for (const job of jobs) runner.start(job);
+      for (const job of jobs) {
+        if (job.queue !== null) state.queues.add(job.queue);
+        runner.start(job);
+      }
       // Of a queue one job is taken at a time, of a tenant its share: fewer than were considered.
       if (!jobs.some((job) => job.moreDue)) break;
     }
