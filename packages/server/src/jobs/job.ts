@@ -244,30 +244,6 @@ export async function failJob(db: Db, worker: number, job: TakenJob, reason: str
   return count === 1;
 }
 
-interface Neglected {
-  readonly due: boolean;
-  readonly others: boolean;
-  readonly strays: boolean;
-}
-
-/** What there is to look after, in one read: due jobs, jobs of other workers, and jobs of this one that it does not know. */
-export async function findNeglected(
-  db: Db,
-  worker: number,
-  tasks: readonly string[],
-  { except, heldForMs }: { except: readonly bigint[]; heldForMs: number },
-): Promise<Neglected> {
-  const row = await db.one<Neglected>(sql`
-    select exists (
-             select from jobs where worker is null and failed_at is null and run_at <= now() and task = any (${tasks})) as due,
-           exists (select from jobs where worker is not null and worker <> ${worker}) as others,
-           exists (
-             select from jobs
-              where worker = ${worker} and id <> all (${except}::bigint[])
-                and started_at <= clock_timestamp() - ${heldForMs} * interval '1 millisecond') as strays`);
-  return row ?? { due: true, others: true, strays: true };
-}
-
 /** Releases jobs that this worker has held for so long, except those named; the attempt does not count. */
 export async function releaseJobs(
   db: Db,

@@ -2,7 +2,7 @@ import { sql } from '@svc/store';
 import { expect, it, onTestFinished } from 'vitest';
 import { countOf, createQueue, type Queue, silent } from '../../testing/jobs.ts';
 import { enqueue, takeJobs } from './job.ts';
-import { createRecovery, DEFAULT_TIMING, PRESENCE_LOCK } from './presence.ts';
+import { createRecovery, DEFAULT_TIMING, findNeglected, PRESENCE_LOCK } from './presence.ts';
 
 const DEAD = 41;
 const SELF = 42;
@@ -10,9 +10,13 @@ const SELF = 42;
 async function setUp() {
   const queue = await createQueue();
   const clock = { now: 0 };
-  const options = { db: queue.db, worker: SELF, recoverAfterMs: 1_000, log: silent, now: () => clock.now };
+  const recoverMissing = createRecovery({ db: queue.db, recoverAfterMs: 1_000, log: silent, now: () => clock.now });
+  const recover = async () => {
+    const { missing } = await findNeglected(queue.db, SELF, ['note'], { except: [], heldForMs: 0 });
+    return recoverMissing(missing);
+  };
   await enqueue(queue.db, { task: 'note', payload: {} });
-  return { queue, clock, recover: createRecovery(options) };
+  return { queue, clock, recover };
 }
 
 const running = (queue: Queue) => countOf(queue, sql`select from jobs where worker is not null`);

@@ -152,20 +152,46 @@ async function lockPresence(
   return { untilLost, drop };
 }
 
+interface Neglected {
+  readonly due: boolean;
+  /** Other workers with jobs whose lock is free. */
+  readonly missing: readonly number[];
+  readonly strays: boolean;
+}
+
+/** What there is to look after, in one read: due jobs, jobs of missing workers, and jobs of this one that it does not know. */
+export async function findNeglected(
+  db: Db,
+  worker: number,
+  tasks: readonly string[],
+  { except, heldForMs }: { except: readonly bigint[]; heldForMs: number },
+): Promise<Neglected> {
+  const row = await db.one<Neglected>(sql`
+    select exists (
+             select from jobs where worker is null and failed_at is null and run_at <= now() and task = any (${tasks})) as due,
+           array(
+             select worker
+               from (select distinct worker from jobs where worker is not null and worker <> ${worker}) as busy
+              where pg_try_advisory_xact_lock_shared(${PRESENCE_LOCK}, worker)) as missing,
+           exists (
+             select from jobs
+              where worker = ${worker} and id <> all (${except}::bigint[])
+                and started_at <= clock_timestamp() - ${heldForMs} * interval '1 millisecond') as strays`);
+  return row ?? { due: true, missing: [], strays: true };
+}
+
 interface RecoveryOptions {
   readonly db: Database;
-  readonly worker: number;
   readonly recoverAfterMs: number;
   readonly log: JobLog;
   readonly now?: () => number;
 }
 
 /** Jobs of workers whose lock stays free for `recoverAfterMs`: time for a live one to reconnect or to interrupt its jobs. */
-export function createRecovery(options: RecoveryOptions): (hasOthers?: boolean) => Promise<number> {
-  const { db, worker, recoverAfterMs, log, now = () => performance.now() } = options;
+export function createRecovery(options: RecoveryOptions): (missing: readonly number[]) => Promise<number> {
+  const { db, recoverAfterMs, log, now = () => performance.now() } = options;
   let missingSince = new Map<number, number>();
-  return async (hasOthers = true) => {
-    const missing = hasOthers ? await missingWorkers(db, worker) : [];
+  return async (missing) => {
     missingSince = new Map(missing.map((other) => [other, missingSince.get(other) ?? now()]));
     const dead = missing.filter((other) => now() - (missingSince.get(other) ?? now()) >= recoverAfterMs);
     if (dead.length === 0) return 0;
@@ -173,14 +199,6 @@ export function createRecovery(options: RecoveryOptions): (hasOthers?: boolean) 
     log.warn({ workers: dead, jobs }, 'jobs of dead workers recovered');
     return jobs;
   };
-}
-
-async function missingWorkers(db: Db, except: number): Promise<number[]> {
-  const rows = await db.rows<{ worker: number }>(sql`
-    select worker
-      from (select distinct worker from jobs where worker is not null and worker <> ${except}) as busy
-     where pg_try_advisory_xact_lock_shared(${PRESENCE_LOCK}, worker)`);
-  return rows.map((row) => row.worker);
 }
 
 /** Workers without a lock; the shared lock keeps them from reconnecting before the transaction ends. */

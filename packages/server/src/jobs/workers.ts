@@ -6,7 +6,6 @@ import {
   completeJob,
   enqueueRecurring,
   failJob,
-  findNeglected,
   isWokenBy,
   type JobContext,
   type JobHandlers,
@@ -16,7 +15,14 @@ import {
   type TakenJob,
   takeJobs,
 } from './job.ts';
-import { announceWorker, createRecovery, DEFAULT_TIMING, type Presence, type Timing } from './presence.ts';
+import {
+  announceWorker,
+  createRecovery,
+  DEFAULT_TIMING,
+  findNeglected,
+  type Presence,
+  type Timing,
+} from './presence.ts';
 
 const WORKERS_APPLICATION = 'svc jobs';
 const NOT_USED = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'];
@@ -121,7 +127,7 @@ interface Work extends WorkersOptions {
 async function work({ db, presence, runner, wakeup, state, stopping, timing, log, ...options }: Work): Promise<void> {
   const { worker } = presence;
   const tasks = Object.keys(options.handlers);
-  const recover = createRecovery({ db, worker, recoverAfterMs: timing.recoverAfterMs, log });
+  const recover = createRecovery({ db, recoverAfterMs: timing.recoverAfterMs, log });
 
   let recurringAt = Number.NEGATIVE_INFINITY;
   const maintain = async () => {
@@ -130,8 +136,8 @@ async function work({ db, presence, runner, wakeup, state, stopping, timing, log
       recurringAt = performance.now() + (await enqueueRecurring(db, options.recurring ?? []));
     }
     const unknown = { except: runner.jobs(), heldForMs: STRAY_AFTER_MS };
-    const { due, others, strays } = await findNeglected(db, worker, tasks, unknown);
-    const recovered = await recover(others);
+    const { due, missing, strays } = await findNeglected(db, worker, tasks, unknown);
+    const recovered = await recover(missing);
     if (strays) await releaseJobs(db, worker, { except: runner.jobs(), heldForMs: STRAY_AFTER_MS });
     state.isBehind = due || strays || recovered > 0;
   };
