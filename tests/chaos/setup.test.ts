@@ -82,7 +82,8 @@ async function startNetwork(rpcUrl: string): Promise<Network> {
     const headers = { 'content-type': 'application/json' };
     return (await fetch(rpcUrl, { method: 'POST', body: JSON.stringify(rpc), headers })).json();
   };
-  const server = createServer(async (request, reply) => {
+  // A connection that is closed while the setup compiles for seconds would lose the next request.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, reply) => {
     const rpc = JSON.parse(await text(request)) as Rpc | Rpc[];
     if (!Array.isArray(rpc) && rpc.method === 'starknet_addDeclareTransaction' && network.loses) {
       const { nonce, compiled_class_hash } = (rpc.params.declare_transaction ?? rpc.params[0]) as Declaration;
