@@ -19,7 +19,7 @@ describe('the jobs of following', () => {
     const { db } = fixture();
     const { recurring } = jobs();
     const queue = 'follow-chain-step development';
-    expect(recurring).toEqual([{ task: 'follow-chain development', everySeconds: 5, queue }]);
+    expect(recurring).toEqual([{ task: 'follow-chain development', everySeconds: 5, queue, isWatching: true }]);
     await enqueueRecurring(db, recurring);
     await db.run(sql`update recurring_jobs set next_at = now()`);
     await enqueueRecurring(db, recurring);

@@ -52,6 +52,7 @@ export function indexerJobs({ environments, db, networks, log, watcher, now = Da
     task: recurringTask(environment),
     everySeconds: EVERY_SECONDS,
     queue: stepTask(environment),
+    isWatching: true,
   }));
   return { handlers, recurring };
 }

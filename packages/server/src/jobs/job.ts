@@ -120,6 +120,8 @@ export interface RecurringJob {
   readonly everySeconds: number;
   /** For one that may take longer than its period: its runs never overlap. */
   readonly queue?: string;
+  /** It waits most of the time, so there is a place for it beside those of the other jobs. */
+  readonly isWatching?: boolean;
 }
 
 /**

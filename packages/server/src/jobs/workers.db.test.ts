@@ -105,6 +105,18 @@ describe('workers', () => {
     await expect.poll(() => jobsLeft(queue), BOUND).toBe(0);
   });
 
+  it('have a place for a job that waits most of the time beside those of the others', async () => {
+    const queue = await createQueue();
+    const { handler, begun, open } = gate();
+    const recurring = [{ task: 'watch', everySeconds: 3_600, queue: 'watch', isWatching: true }];
+    await start(queue, { concurrency: 1, recurring, handlers: { watch: handler, note: async () => {} } });
+    await begun;
+    await enqueue(queue.db, { task: 'note', payload: {} });
+    await expect.poll(() => jobsLeft(queue), BOUND).toBe(1);
+    open();
+    await expect.poll(() => jobsLeft(queue), BOUND).toBe(0);
+  });
+
   it('run no more jobs at a time than they may, and none of a queue beside another', async () => {
     const queue = await createQueue();
     const running = { all: 0, mostOfAll: 0, queued: 0, mostQueued: 0 };

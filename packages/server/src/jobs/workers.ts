@@ -141,11 +141,12 @@ async function work({ db, presence, runner, wakeup, state, stopping, timing, log
     if (strays) await releaseJobs(db, worker, { except: runner.jobs(), heldForMs: STRAY_AFTER_MS });
     state.isBehind = due || strays || recovered > 0;
   };
+  const places = options.concurrency + (options.recurring ?? []).filter(({ isWatching }) => isWatching).length;
   const perTenant = Math.max(1, Math.floor(options.concurrency * TENANT_SHARE));
   const fill = async () => {
     state.isBehind = true;
     for (;;) {
-      const free = options.concurrency - runner.jobs().length;
+      const free = places - runner.jobs().length;
       if (stopping.aborted || !presence.connected || free <= 0) return;
       const jobs = await takeJobs(db, worker, tasks, free, perTenant);
       for (const job of jobs) {
