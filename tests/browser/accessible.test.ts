@@ -49,4 +49,22 @@ describe('the contrast of a text', () => {
     expect(await barriers(page, rules)).toEqual([]);
     expect(await page.evaluate("runAxe(['color-contrast'])")).toEqual({ found: [], added: [] });
   });
+
+  it('on a gradient cannot be measured and is tried once, and measured where the gradient is gone', async () => {
+    const stripes = 'p { color: #ccc; background: linear-gradient(#fff, #eee) }';
+    await show('Grey on stripes', stripes);
+    expect(await barriers(page, rules)).toEqual([]);
+    expect(await page.evaluate("runAxe(['color-contrast'])")).toEqual({ found: [], added: [] });
+    await show('Grey on white again', 'p { color: #ccc; background: #fff }');
+    expect(await barriers(page, rules)).toEqual(['color-contrast: <span>Grey on white again</span>']);
+    await show('Grey on white on stripes', `${stripes} span { background: #fff }`);
+    expect(await barriers(page, rules)).toEqual(['color-contrast: <span>Grey on white on stripes</span>']);
+  });
+
+  it('is measured once it is no longer clipped', async () => {
+    await show('Clipped at first', 'span { color: #ccc; background: #fff; clip-path: inset(50%) }');
+    expect(await barriers(page, rules)).toEqual([]);
+    await page.evaluate("document.querySelector('span').style.clipPath = 'none'");
+    expect(await barriers(page, rules)).toHaveLength(1);
+  });
 });
