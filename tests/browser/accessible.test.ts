@@ -61,10 +61,15 @@ describe('the contrast of a text', () => {
     expect(await barriers(page, rules)).toEqual(['color-contrast: <span>Grey on white on stripes</span>']);
   });
 
-  it('is measured once it is no longer clipped', async () => {
-    await show('Clipped at first', 'span { color: #ccc; background: #fff; clip-path: inset(50%) }');
+  it('is measured once neither it nor what it is in is clipped', async () => {
+    await show(
+      'Clipped at first',
+      'p { clip-path: inset(50%) } span { color: #ccc; background: #fff; clip-path: inset(50%) }',
+    );
     expect(await barriers(page, rules)).toEqual([]);
     await page.evaluate("document.querySelector('span').style.clipPath = 'none'");
+    expect(await barriers(page, rules)).toEqual([]);
+    await page.evaluate("document.querySelector('p').style.clipPath = 'none'");
     expect(await barriers(page, rules)).toHaveLength(1);
   });
 });

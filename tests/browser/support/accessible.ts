@@ -20,7 +20,8 @@ const remember = (known: Iterable<string>) => `(() => {
   const PROPERTIES = ['color', 'background-color', 'background-image', 'opacity', 'filter', 'mix-blend-mode', 'position',
     'z-index', 'font-size', 'font-weight', 'text-shadow', 'display'];
   const measured = new Set(${JSON.stringify([...known])});
-  let looks, added;
+  let looks, clipped, added;
+  const remembered = (map, key, value) => { map.set(key, value); return value; };
   const hash = (text) => {
     let [one, two] = [0xdeadbeef, 0x41c6ce57];
     for (let at = 0; at < text.length; at++) {
@@ -38,13 +39,15 @@ const remember = (known: Iterable<string>) => `(() => {
     const around = element.parentElement ? lookOf(element.parentElement) : innerWidth;
     const own = [element.localName, element.getAttribute('class'), element.getAttribute('style')];
     const look = hash([around, ...own, ...PROPERTIES.map((name) => style.getPropertyValue(name))].join('|'));
-    looks.set(element, look);
-    return look;
+    return remembered(looks, element, look);
   };
-  // Where axe looks for text. It takes what is clipped in this way for invisible.
+  // axe takes what is in such an element for invisible.
+  const isClipped = (element) => element !== null && (clipped.get(element) ?? remembered(clipped, element,
+    getComputedStyle(element).clipPath === 'inset(50%)' || isClipped(element.parentElement)));
+  // Where axe looks for text.
   const hasText = (element) => (element.matches('input, select, textarea') ||
     [...element.childNodes].some(({ nodeType, data }) => nodeType === Node.TEXT_NODE && data.trim() !== '')) &&
-    getComputedStyle(element).clipPath !== 'inset(50%)';
+    !isClipped(element);
   const isOnGradient = (element) => element !== null &&
     (getComputedStyle(element).backgroundImage.includes('gradient') || isOnGradient(element.parentElement));
   const rule = axe._audit.rules.find(({ id }) => id === 'color-contrast');
@@ -68,7 +71,7 @@ const remember = (known: Iterable<string>) => `(() => {
   const isKnown = () => [...document.querySelectorAll('body, body *')].every((element) =>
     !hasText(element) || measured.has(lookOf(element)) || !element.checkVisibility());
   globalThis.runAxe = async (rules) => {
-    [looks, added] = [new Map(), new Set()];
+    [looks, clipped, added] = [new Map(), new Map(), new Set()];
     if (String(rules) === 'color-contrast' && isKnown()) return { found: [], added: [] };
     const { violations } = await axe.run(
       { exclude: [['[data-base-ui-focus-guard]']] },
