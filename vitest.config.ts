@@ -9,7 +9,7 @@ process.env.NODE_COMPILE_CACHE ??= path.join(tmpdir(), 'svc-test-compile-cache')
 const database = 'packages/store/src/testing/global-setup.ts';
 const pages = 'packages/web/build/testing/global-setup.ts';
 const sharedService = 'tests/support/shared-service.ts';
-/** Once for each secret and salt. The library's WebAssembly is what `unit` runs, and `browser` every time. */
+/** Once for each secret and salt. The library's WebAssembly is what `unit` runs, and `browser` in pages of the library every time. */
 const stretching = path.resolve(import.meta.dirname, 'packages/sdk/testing/stretching.ts');
 /** Statement names of `sql` are process-wide: these two files count them. */
 const needIsolation = ['packages/store/src/sql.test.ts', 'packages/store/src/database.db.test.ts'];

@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 async function serve(): Promise<PageServer> {
-  const script = { type: 'text/javascript', text: await bundle('react-page.tsx') };
+  const script = { type: 'text/javascript', text: await bundle('react-page.tsx', { stretchesOnce: true }) };
   return servePages(
     new Map([
       ['/', { type: 'text/html', text: html }],
