@@ -5,7 +5,7 @@ import { send } from '../support/client.ts';
 import { mailedLink, signIn } from '../support/members.ts';
 import type { AnyService } from '../support/service.ts';
 import { addAuthenticator } from './support/authenticator.ts';
-import { BROWSER_LIMIT_MS } from './support/chromium.ts';
+import { BROWSER_LIMIT_MS, takePage } from './support/chromium.ts';
 import {
   button,
   type Dashboards,
@@ -49,13 +49,10 @@ describe('a passkey', { timeout: LIMIT_MS }, () => {
   async function openAccount() {
     const url = service.server.origin.replace('127.0.0.1', 'localhost');
     const member = await signIn(service, 'DEVELOPER', { name: 'Beto' });
-    const context = await dashboards.browser.newContext({
-      viewport: desktop,
-      locale: 'en-US',
-      reducedMotion: 'reduce',
-    });
-    await context.addCookies([{ name: 'svc_session', value: member.token, url, httpOnly: true, sameSite: 'Lax' }]);
-    const page = await context.newPage();
+    const look = { viewport: desktop, colorScheme: 'light', locale: 'en-US', reducedMotion: 'reduce' } as const;
+    const page = await takePage(dashboards.browser, url, look);
+    const cookie = { name: 'svc_session', value: member.token, url, httpOnly: true, sameSite: 'Lax' } as const;
+    await page.context().addCookies([cookie]);
     await page.goto(`${url}/dashboard/account`);
     await shows(page, 'Account');
     return { page, member };

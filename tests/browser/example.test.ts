@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ExampleServer, startExample } from '../../examples/wallet-app/server/example-server.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { addAuthenticator } from './support/authenticator.ts';
-import { BROWSER_LIMIT_MS, closeContexts, openChromium } from './support/chromium.ts';
+import { BROWSER_LIMIT_MS, closeContexts, openChromium, takePage } from './support/chromium.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -31,8 +31,8 @@ afterAll(async () => {
 const newUser = (name: string) => `${name}-${crypto.randomUUID().slice(0, 8)}`;
 
 async function open(name: string, options: { hasPrf?: boolean } = {}): Promise<Page> {
-  const context = await browser.newContext({ viewport: phone, permissions: ['clipboard-read', 'clipboard-write'] });
-  const page = await context.newPage();
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  const page = await takePage(browser, new URL(example.url).origin, { viewport: phone, permissions });
   page.setDefaultTimeout(STEP_LIMIT_MS);
   await addAuthenticator(page, options);
   await page.goto(example.url);
@@ -183,9 +183,8 @@ describe('the example app', () => {
 
   it("type-checks with the browser's types", async () => {
     const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-    const { stdout } = await run(process.execPath, [tsc, '--noEmit', '--project', 'examples/wallet-app'], {
-      cwd: root,
-    });
+    const args = [tsc, '--noEmit', '--singleThreaded', '--project', 'examples/wallet-app'];
+    const { stdout } = await run(process.execPath, args, { cwd: root, env: { ...process.env, GOGC: 'off' } });
     expect(stdout).toBe('');
   });
 });

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { newSolanaWallet } from '../support/gifts.ts';
 import { type AnyService, TestService } from '../support/service.ts';
 import { type AuthenticatorOptions, addAuthenticator } from './support/authenticator.ts';
-import { BROWSER_LIMIT_MS, closeContexts, openChromium } from './support/chromium.ts';
+import { BROWSER_LIMIT_MS, closeContexts, openChromium, takePage } from './support/chromium.ts';
 import { button, expectAccessible, expectAccessibleEverywhere, heading, phone, shows } from './support/dashboard.ts';
 
 /** Keys are stretched and blocks are waited for, on a busy machine. */
@@ -32,15 +32,17 @@ interface Device {
 }
 
 interface DeviceOptions extends AuthenticatorOptions {
+  /** Of the shared service unless told. */
+  readonly at?: string;
   readonly locale?: string;
   /** False: no authenticator at all. */
   readonly hasPasskeys?: boolean;
 }
 
-async function newDevice({ locale = 'en-US', hasPasskeys = true, ...options }: DeviceOptions = {}): Promise<Device> {
-  const context = await browser.newContext({ viewport: phone, locale, reducedMotion: 'reduce' });
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
+async function newDevice(given: DeviceOptions = {}): Promise<Device> {
+  const { at = origin, locale = 'en-US', hasPasskeys = true, ...options } = given;
+  const page = await takePage(browser, at, { viewport: phone, locale, reducedMotion: 'reduce' });
+  const context = page.context();
   if (hasPasskeys) await addAuthenticator(page, options);
   const complaints: string[] = [];
   page.on('request', (request) => {
@@ -293,8 +295,9 @@ describe('a recipient on a slow chain', { timeout: 3 * STORY_LIMIT_MS }, () => {
   /** The page of a gift, ready to make the wallet, while the chain stands still and loses an answer of its node. */
   async function begun() {
     const gift = await slow.app.gift({ amount: 10 });
-    const device = await newDevice();
-    const url = `http://localhost:${new URL(slow.server.origin).port}/claim/${gift.code}`;
+    const at = `http://localhost:${new URL(slow.server.origin).port}`;
+    const device = await newDevice({ at });
+    const url = `${at}/claim/${gift.code}`;
     device.page.setDefaultTimeout(2 * STORY_LIMIT_MS);
     await device.page.goto(url);
     await button(device.page, english.get).click();

@@ -1,15 +1,18 @@
-import type { Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 
 export interface AuthenticatorOptions {
   readonly hasPrf?: boolean;
   readonly isUserVerified?: boolean;
 }
 
+const sessions = new WeakMap<Page, CDPSession[]>();
+
 export async function addAuthenticator(
   page: Page,
   { hasPrf = true, isUserVerified = true }: AuthenticatorOptions = {},
 ): Promise<void> {
   const session = await page.context().newCDPSession(page);
+  sessions.set(page, [...(sessions.get(page) ?? []), session]);
   await session.send('WebAuthn.enable');
   await session.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -23,4 +26,10 @@ export async function addAuthenticator(
       automaticPresenceSimulation: true,
     },
   });
+}
+
+/** They and their passkeys end with the session that added them. */
+export async function removeAuthenticators(page: Page): Promise<void> {
+  await Promise.all((sessions.get(page) ?? []).map((session) => session.detach()));
+  sessions.delete(page);
 }

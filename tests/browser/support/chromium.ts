@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import { removeAuthenticators } from './authenticator.ts';
 
 /** For `beforeAll`. A start takes a second, an installation minutes. */
 export const BROWSER_LIMIT_MS = 600_000;
@@ -70,6 +71,7 @@ async function clear(page: Page, origin: string, options: BrowserContextOptions)
   await Promise.all(others.map((other) => other.close()));
   for (const event of ['request', 'pageerror', 'console', 'worker'] as const) page.removeAllListeners(event);
   await Promise.all([page, context].map((each) => each.unrouteAll({ behavior: 'ignoreErrors' })));
+  await removeAuthenticators(page);
   // A page without scripts: nothing writes to the storage any more.
   await page.goto(`${origin}/healthz`);
   await page.evaluate('sessionStorage.clear()');
