@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../support/client.ts';
 import { type AnyService, TestService } from '../support/service.ts';
-import { closeContexts, openChromium } from './support/chromium.ts';
+import { closeContexts, openChromium, takePage } from './support/chromium.ts';
 import { desktop, expectAccessibleEverywhere, phone } from './support/dashboard.ts';
 
 const LIMIT_MS = 120_000;
@@ -20,8 +20,8 @@ afterEach(() => expect(complaints.splice(0)).toEqual([]));
 
 async function open(path: string, viewport = desktop): Promise<Page> {
   const { origin } = service.server;
-  const context = await browser.newContext({ viewport, permissions: ['clipboard-read', 'clipboard-write'] });
-  const page = await context.newPage();
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  const page = await takePage(browser, origin, { viewport, permissions });
   page.on('request', (request) => void (request.url().startsWith(origin) || complaints.push(request.url())));
   page.on('pageerror', (error) => void complaints.push(error.message));
   page.on('console', (message) => {

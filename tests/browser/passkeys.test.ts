@@ -22,7 +22,7 @@ afterAll(() => pages?.stop());
 /** A page of a new user. */
 async function newUser() {
   const externalUserId = `user ${randomUUID()}`;
-  const [page, options] = await Promise.all([pages.open(), pages.optionsOf(externalUserId)]);
+  const [page, options] = await Promise.all([pages.openInTest(), pages.optionsOf(externalUserId)]);
   const calls = [{ contractAddress: USDC, entrypoint: 'approve', calldata: ['0xb0b', 1, 0] }];
   return { page, given: { options, externalUserId, calls } };
 }
@@ -110,7 +110,7 @@ describe('in Chromium, a passkey', { timeout: STORY_LIMIT_MS }, () => {
       const params = { encryptKey: 'backup', externalUserId, chain: 'STARKNET' as const, usePasskey: true };
       return sdk.createSvc(options).createWallet(params);
     }, given);
-    const other = await pages.open();
+    const other = await pages.openInTest();
     await addAuthenticator(other);
     const code = await other.evaluate(
       ({ options, externalUserId }) =>

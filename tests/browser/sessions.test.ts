@@ -21,7 +21,7 @@ let options: PageOptions;
 let wallet: SvcWallet;
 
 beforeAll(async () => {
-  pages = await openLibraryPages();
+  pages = await openLibraryPages({ stretchesOnce: true });
   [page, options] = await Promise.all([pages.open(), pages.optionsOf(externalUserId)]);
   wallet = await newFilledWallet(pages.server, page, { options, encryptKey, externalUserId });
 }, BROWSER_LIMIT_MS);

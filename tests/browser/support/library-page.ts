@@ -1,9 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { userToken } from '../../support/client.ts';
 import type { ServerAddress } from '../../support/server.ts';
 import { TestService } from '../../support/service.ts';
-import { bundle } from './bundle.ts';
-import { closeContexts, openChromium } from './chromium.ts';
+import { type BundleOptions, bundle } from './bundle.ts';
+import { closeContexts, openChromium, takePage } from './chromium.ts';
 import { type Asset, type PageServer, servePages } from './page-server.ts';
 
 /** The serialisable options of the library. */
@@ -16,18 +16,21 @@ export interface PageOptions {
 export interface LibraryPages {
   readonly server: ServerAddress;
   open(): Promise<Page>;
+  /** For one test, with nothing in it from another. */
+  openInTest(): Promise<Page>;
   optionsOf(externalUserId: string): Promise<PageOptions>;
   stop(): Promise<void>;
 }
 
 const html = '<!doctype html><html lang="en"><title>Test</title><script type="module" src="/sdk.js"></script></html>';
 
-export async function openLibraryPages(): Promise<LibraryPages> {
-  const [service, browser, pages] = await Promise.all([TestService.shared(), openChromium(), serveLibrary()]);
+export async function openLibraryPages(options: BundleOptions = {}): Promise<LibraryPages> {
+  const [service, browser, pages] = await Promise.all([TestService.shared(), openChromium(), serveLibrary(options)]);
   const { server } = service;
   return {
     server,
-    open: () => open(browser, pages),
+    open: async () => show(await (await browser.newContext()).newPage(), pages),
+    openInTest: async () => show(await takePage(browser, pages.origin, {}), pages),
     optionsOf: async (externalUserId) => ({
       baseUrl: server.credentials.baseUrl,
       publicKey: server.credentials.publicKey,
@@ -40,20 +43,22 @@ export async function openLibraryPages(): Promise<LibraryPages> {
   };
 }
 
-async function serveLibrary(): Promise<PageServer> {
-  const script = async (file: string): Promise<Asset> => ({ type: 'text/javascript', text: await bundle(file) });
+async function serveLibrary(options: BundleOptions): Promise<PageServer> {
+  const script = async (file: string, how?: BundleOptions): Promise<Asset> => ({
+    type: 'text/javascript',
+    text: await bundle(file, how),
+  });
   return servePages(
     new Map([
       ['/', { type: 'text/html', text: html }],
-      ['/sdk.js', await script('sdk-page.ts')],
+      ['/sdk.js', await script('sdk-page.ts', options)],
       ['/worker.js', await script('sdk-worker.ts')],
       ['/proof-worker.js', await script('proof-worker.ts')],
     ]),
   );
 }
 
-async function open(browser: Browser, { origin }: PageServer): Promise<Page> {
-  const page = await (await browser.newContext()).newPage();
+async function show(page: Page, { origin }: PageServer): Promise<Page> {
   await page.goto(origin);
   return page;
 }
