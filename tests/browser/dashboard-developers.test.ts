@@ -208,15 +208,16 @@ it(
       context: { viewport: desktop, locale: 'en-GB' },
     });
     const page = await viewer.newPage();
-    const hidden = {
-      '/developers/keys': 'Create key',
-      '/developers/webhooks': 'Add webhook',
-      '/settings/branding': 'Save changes',
-      '/settings': 'Save changes',
-    };
-    for (const [path, name] of Object.entries(hidden)) {
-      await page.goto(`${service.server.origin}/dashboard${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+    const hidden = [
+      ['/developers/keys', 'API keys', 'Create key'],
+      ['/developers/webhooks', 'Webhooks', 'Add webhook'],
+      ['/settings/branding', 'Branding', 'Save changes'],
+      ['/settings', 'Organisation', 'Save changes'],
+    ] as const;
+    await page.goto(`${service.server.origin}/dashboard/developers/keys`);
+    for (const [path, title, name] of hidden) {
+      await follow(page, path);
+      await page.getByRole('heading', { level: 1, name: title }).waitFor();
       await loaded(page);
       await expect.poll(() => page.getByRole('button', { name }).count()).toBe(0);
     }
