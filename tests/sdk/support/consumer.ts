@@ -65,7 +65,9 @@ async function typeCheck(folder: string, file: string, { skipLibCheck = false }:
     types: [],
   };
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
-  return run(process.execPath, [TSC, '--project', folder], { cwd: folder }).then(
+  // Its threads check the same types again.
+  const env = { ...process.env, GOGC: 'off' };
+  return run(process.execPath, [TSC, '--singleThreaded', '--project', folder], { cwd: folder, env }).then(
     () => '',
     (error: { stdout?: string }) => error.stdout ?? String(error),
   );
