@@ -84,14 +84,24 @@ export async function storeUsdc(db: Db, chainId: bigint, account: string, usdc: 
     update relayer_accounts set usdc = ${usdc} where chain_id = ${toHex(chainId)} and address = ${account}`);
 }
 
+/** For estimates, whose nonce is far ahead of the account's: so long ago it may have been read. */
+const READY_MS = 1_000;
+
+interface ReadyAccount {
+  readonly sender: bigint;
+  readonly nonce: bigint;
+}
+
 export interface AccountPool {
-  ready(db: Database, chain: StarknetChain, keys: readonly RelayerKey[]): Promise<{ sender: bigint; nonce: bigint }>;
+  /** An account that can pay, and its nonce about a second ago. */
+  ready(db: Database, chain: StarknetChain, keys: readonly RelayerKey[]): Promise<ReadyAccount>;
 }
 
 /** Compares each account's nonce with the chain's at its first use: the database may be an old backup. */
 export function createAccountPool(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT'): AccountPool {
   const synced = new Set<string>();
   const syncing = new Map<string, Promise<void>>();
+  const lately = new WeakMap<readonly RelayerKey[], { readonly account: ReadyAccount; readonly until: number }>();
   const nameOf = (chain: StarknetChain, account: string) => `${toHex(chain.chainId)} ${account}`;
   const compare = async (db: Database, chain: StarknetChain, account: string) => {
     const nonce = await chain.nonceAt(BigInt(account));
@@ -108,12 +118,18 @@ export function createAccountPool(setting: 'RELAYER_ACCOUNTS' | 'MANAGER_ACCOUNT
   };
   return {
     async ready(db, chain, keys) {
+      const recent = lately.get(keys);
+      if (recent && performance.now() < recent.until) return recent.account;
       const accounts = keys.map(({ address }) => padAddress(address));
       const known = await nextNonces(db.reads, chain.chainId, accounts);
       const unknown = accounts.filter((account) => !known.has(account) || !synced.has(nameOf(chain, account)));
       await Promise.all(unknown.map((account) => sync(db, chain, account)));
       const [first] = unknown.length === 0 ? known : await nextNonces(db.reads, chain.chainId, accounts);
-      if (first) return { sender: BigInt(first[0]), nonce: first[1] };
+      if (first) {
+        const account = { sender: BigInt(first[0]), nonce: first[1] };
+        lately.set(keys, { account, until: performance.now() + READY_MS });
+        return account;
+      }
       const message = `No account that pays stands on the chain. ${setting} names ${accounts.join(', ')}.`;
       throw new ApiError('chain_not_configured', message);
     },

@@ -1,6 +1,7 @@
 import type { Chain, Environment, EventType, TxStatus, TxSubType, TxType } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { type Db, type Reads, sql } from '@svc/store';
+import { addressOf } from '../chains/starknet/chain.ts';
 import { publishEvents } from '../events/events.ts';
 import type { RelayOutcome } from '../relayer/outcome.ts';
 import { newId } from '../util/ids.ts';
@@ -137,15 +138,23 @@ export async function recordsOfRelay(reads: Reads, relayId: string): Promise<Tra
 /** Of the relay, in the order of its calls, and of others for the same transaction. */
 export async function recordsOfOutcome(
   tx: Db,
-  { relayId, environment, hash }: Pick<RelayOutcome, 'relayId' | 'environment' | 'hash'>,
-): Promise<TransactionRecord[]> {
-  const rows = await tx.rows<Row>(sql`
-    select ${recordColumns} from transactions
+  { relayId, environment, account, hash }: Pick<RelayOutcome, 'relayId' | 'environment' | 'account' | 'hash'>,
+): Promise<OutcomeRecord[]> {
+  const rows = await tx.rows<Row & { readonly lacksAccount: boolean }>(sql`
+    select ${recordColumns}, exists (
+             select from wallets
+              where environment = ${environment} and address = ${addressOf(account)} and deployment <> 'DEPLOYED') as "lacksAccount"
+      from transactions
      where relay_id = ${relayId} or (
        transaction_hash = ${hash === undefined ? null : toHex(hash)} and chain = 'STARKNET' and environment = ${environment}
        and type <> 'SKU_PURCHASE')
      order by call_index, id limit ${MAX_RECORDS_OF_ONE}`);
-  return rows.map(fromRow);
+  return rows.map(({ lacksAccount, ...row }) => ({ ...fromRow(row), lacksAccount }));
+}
+
+export interface OutcomeRecord extends TransactionRecord {
+  /** The relay's wallet is not known to be deployed. */
+  readonly lacksAccount: boolean;
 }
 
 interface OfHash {

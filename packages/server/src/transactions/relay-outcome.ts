@@ -19,9 +19,11 @@ export function transactionOutcomes(
   followers: Pick<OutcomeHandlers, 'solana-transfer'> = { 'solana-transfer': async () => {} },
 ): Pick<OutcomeHandlers, CallsKind> {
   const calls: OutcomeHandler = async (tx, outcome) => {
-    const [wallet] = await Promise.all([walletOf(tx, outcome), updateRecords(tx, outcome)]);
+    const all = await recordsOfOutcome(tx, outcome);
+    await updateRecords(tx, outcome, all);
+    const lacksAccount = all[0]?.lacksAccount ?? (await walletOf(tx, outcome))?.isDeployed === false;
     // Where the deployment failed, the first calls deploy the wallet, so their outcome is its outcome too.
-    if (outcome.result !== 'SUCCEEDED' || wallet?.isDeployed === false) await creationOutcome(tx, outcome);
+    if (outcome.result !== 'SUCCEEDED' || lacksAccount) await creationOutcome(tx, outcome);
   };
   return {
     calls,
@@ -36,8 +38,7 @@ async function walletOf(tx: Db, { environment, account }: RelayOutcome): Promise
   return (await walletsAt(tx, environment, [addressOf(account)]))[0];
 }
 
-async function updateRecords(tx: Db, outcome: RelayOutcome): Promise<void> {
-  const all = await recordsOfOutcome(tx, outcome);
+async function updateRecords(tx: Db, outcome: RelayOutcome, all: readonly TransactionRecord[]): Promise<void> {
   const records = all.filter(({ relayId }) => relayId === outcome.relayId);
   const [first] = records;
   if (!first) return;
