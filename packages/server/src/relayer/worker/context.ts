@@ -4,17 +4,40 @@ import { sql } from '@svc/store';
 import type { StarknetNetwork } from '../../chains/networks.ts';
 import { padAddress } from '../../chains/starknet/chain.ts';
 import type { JobLog } from '../../jobs/job.ts';
+import { type Batcher, createBatcher } from '../../util/semaphore.ts';
 import { allKeys, type RelayerDeps, type RelayerKey } from '../accounts.ts';
-import type { OutcomeHandlers } from '../outcome.ts';
+import { type Ending, type OutcomeHandlers, storeOutcomes } from '../outcome.ts';
 import type { Relay } from '../relay.ts';
 import { type AttemptKind, databaseTime } from '../relay-store.ts';
 
 export interface RelayWorkerDeps extends RelayerDeps {
   readonly outcomes: OutcomeHandlers;
   readonly log: JobLog;
+  /** Of all accounts, by budget. */
+  readonly endings?: Batcher<readonly Ending[], number>;
+}
+
+/** They share the locks, the trips to the database and the wait for its disk. */
+const MAX_TOGETHER = 8;
+
+/**
+ * Stores what accounts have ended of one budget, whose row they would wait for, together; where that fails, of each alone. Answers how
+ * many relays ended.
+ */
+export function batchEndings({ db, outcomes }: RelayWorkerDeps, accounts: number): Batcher<readonly Ending[], number> {
+  const limits = { limit: accounts, maxQueued: Number.POSITIVE_INFINITY, maxTogether: MAX_TOGETHER };
+  return createBatcher(limits, async (all) => {
+    const store = (endings: readonly Ending[]) => db.tx((tx) => storeOutcomes(tx, outcomes, endings));
+    const together = all.length > 1 ? await store(all.flat()).catch(() => undefined) : undefined;
+    if (together !== undefined) return all.map(() => ({ status: 'fulfilled', value: together }));
+    const each: PromiseSettledResult<number>[] = [];
+    for (const own of all) each.push(...(await Promise.allSettled([store(own)])));
+    return each;
+  });
 }
 
 export interface AccountContext extends Pick<RelayWorkerDeps, 'db' | 'crypto' | 'outcomes' | 'log' | 'maxFeeFri'> {
+  readonly endings: Batcher<readonly Ending[], number>;
   readonly environment: Environment;
   readonly chain: StarknetNetwork['chain'];
   readonly account: string;
@@ -30,12 +53,12 @@ export async function openContext(
   environment: Environment,
   account: string,
 ): Promise<AccountContext> {
-  const { db, crypto, outcomes, log, maxFeeFri, now } = deps;
+  const { db, crypto, outcomes, log, maxFeeFri, now, endings = batchEndings(deps, 1) } = deps;
   const { chain, time } = deps.networks.starknet(environment);
   const key = allKeys(deps, environment).find(({ address }) => padAddress(address) === account);
   const strk = BigInt(deps.networks.token(environment, 'STARKNET', 'STRK')?.address ?? 0);
   const at = await databaseTime(db.reads, now);
-  return { db, crypto, outcomes, log, maxFeeFri, environment, chain, account, key, strk, at, time };
+  return { db, crypto, outcomes, log, maxFeeFri, endings, environment, chain, account, key, strk, at, time };
 }
 
 /** A request that stored a relay sends it within this time. */

@@ -11,7 +11,7 @@ import {
   isExecuted,
   NonceUnreadableError,
 } from '../execution-proof.ts';
-import { type Included, recordOutcome, storeOutcomes } from '../outcome.ts';
+import { type Included, recordOutcome } from '../outcome.ts';
 import { isPayment, type Relay } from '../relay.ts';
 import { insertForeignAttempt, reopen } from '../relay-store.ts';
 import { isAccepted, recordUnknownNonce } from '../unknown-nonces.ts';
@@ -129,13 +129,14 @@ async function endRelays(context: AccountContext, all: readonly Read[]): Promise
 }
 
 async function endTogether(context: AccountContext, reads: readonly Read[]): Promise<boolean> {
-  const { db, outcomes, log, account } = context;
-  const endings = reads.flatMap(({ relay, found }) =>
+  const { endings, log, account } = context;
+  const own = reads.flatMap(({ relay, found }) =>
     typeof found === 'object' ? [{ relay, included: found, own: found }] : [],
   );
   try {
-    if (endings.length > 1) return (await db.tx((tx) => storeOutcomes(tx, outcomes, endings))) > 0;
+    return (await endings(own, reads[0]?.relay.budget)) > 0;
   } catch (error) {
+    if (own.length === 1 && own[0]) return failed(context, own[0].relay, error);
     log.warn({ account, relays: reads.length, err: error }, 'relay outcomes not recorded together, trying one by one');
   }
   let isAny = false;
@@ -144,7 +145,7 @@ async function endTogether(context: AccountContext, reads: readonly Read[]): Pro
 }
 
 async function endRelay(context: AccountContext, { relay, found }: Read): Promise<boolean> {
-  const { db, outcomes, log } = context;
+  const { db, outcomes } = context;
   if (found === 'LATER') return false;
   try {
     if (found === 'UNKNOWN' && !(await isDisplaced(context, relay))) return false;
@@ -153,10 +154,14 @@ async function endRelay(context: AccountContext, { relay, found }: Read): Promis
     if (other === 'UNIDENTIFIED') return false;
     return await recordOutcome(db, outcomes, relay, other === 'NONE' ? own : other, own ?? null);
   } catch (error) {
-    log.error({ relayId: relay.id, err: error }, 'relay outcome not recorded, retrying');
-    await countFailure(context, relay.id);
-    return false;
+    return failed(context, relay, error);
   }
+}
+
+async function failed(context: AccountContext, { id }: OpenRelay, error: unknown): Promise<false> {
+  context.log.error({ relayId: id, err: error }, 'relay outcome not recorded, retrying');
+  await countFailure(context, id);
+  return false;
 }
 
 const isExecution = (own: Included | undefined): boolean =>

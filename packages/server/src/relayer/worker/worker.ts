@@ -2,10 +2,11 @@ import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
 import { sql } from '@svc/store';
 import { enqueue, enqueueMany, type JobHandler, type JobHandlers, type RecurringJob } from '../../jobs/job.ts';
-import { checkNonce, nextNonces, readBalances } from '../accounts.ts';
+import { allKeys, checkNonce, nextNonces, readBalances } from '../accounts.ts';
 import { type RelayWorkerPayload, relayWorkerJob, relayWorkerTask } from '../relay-store.ts';
 import {
   type AccountContext,
+  batchEndings,
   hasDueRelays,
   nextDueMs,
   openContext,
@@ -87,11 +88,14 @@ export interface RelayerJobDeps extends RelayWorkerDeps {
 }
 
 export function relayerJobs(deps: RelayerJobDeps): { handlers: JobHandlers; recurring: readonly RecurringJob[] } {
-  const each = deps.environments.map((environment) => {
+  const { environments } = deps;
+  const accounts = environments.reduce((sum, environment) => sum + allKeys(deps, environment).length, 0);
+  const working = { ...deps, endings: batchEndings(deps, Math.max(1, accounts)) };
+  const each = environments.map((environment) => {
     const [sweep, balances] = [`sweep-relayers-${environment}`, `read-relayer-balances-${environment}`];
     const watch = `watch-unexecuted-relays-${environment}`;
     const handlers: JobHandlers = {
-      [relayWorkerTask(environment)]: relayWorkerHandler(deps, environment),
+      [relayWorkerTask(environment)]: relayWorkerHandler(working, environment),
       [sweep]: () => sweepAccounts(deps, environment),
       [balances]: () => readBalances(deps, environment),
       [watch]: () => recheckUnexecuted(deps, environment),
