@@ -35,6 +35,7 @@ export interface RelayerSponsorDeps extends RelayerDeps {
   readonly pause?: (ms: number) => Promise<unknown>;
   readonly maxQueued?: number;
   readonly maxTurnMs?: number;
+  readonly maxGatherMs?: number;
 }
 
 /** More would only queue at the node until they time out. */
@@ -45,6 +46,8 @@ const MAX_QUEUED = 2_000;
 const MAX_TURN_MS = 2_000;
 /** They share the locks, the trips to the database and the wait for its disk. */
 const MAX_TOGETHER = 32;
+/** So long a relay that was sent waits for those that its account offers next, to be marked with them. */
+const MAX_GATHER_MS = 15;
 const MAX_SECONDS = 8_640_000_000_000n;
 
 interface StageLimits {
@@ -52,11 +55,18 @@ interface StageLimits {
   /** One per account: each holds an account's row lock, and a database connection. */
   readonly store: Batcher<RelayToStore, CreatedRelay | undefined>;
   readonly send: Semaphore;
-  readonly record: Batcher<SentRelay, void>;
+  readonly record: Batcher<readonly SentRelay[], void>;
 }
 
 interface SentRelay extends CreatedRelay {
   readonly isSent: boolean;
+}
+
+interface SentTogether {
+  readonly relays: SentRelay[];
+  readonly recorded: PromiseWithResolvers<void>;
+  /** Where the last one fails, or takes its time. */
+  readonly timer: NodeJS.Timeout;
 }
 
 type RelayRequest = Pick<RelayOrder, 'keys' | 'chainId' | 'purpose' | 'messageHash'> & {
@@ -73,6 +83,8 @@ class RelayerSponsor implements Sponsor {
   readonly #limits = new Map<Environment, StageLimits>();
   /** The last one of each account, whose nonces are offered in their order. */
   readonly #offers = new Map<string, Promise<boolean>>();
+  /** Of each account: sent, and not marked yet. */
+  readonly #sent = new Map<string, SentTogether>();
 
   constructor(deps: RelayerSponsorDeps) {
     this.#deps = deps;
@@ -163,13 +175,34 @@ class RelayerSponsor implements Sponsor {
     const { id, account, signed } = relay;
     const place = `${toHex(chain.chainId)} ${account}`;
     const offering = this.#offer(environment, user.organizationId, relay, this.#offers.get(place));
-    this.#offers.set(
-      place,
-      offering.catch(() => false),
-    );
+    const ended = offering.catch(() => false);
+    this.#offers.set(place, ended);
     const isSent = await offering;
-    await this.#limitsOf(environment).record({ ...relay, isSent }, user.organizationId);
+    const flush = () => this.#flush(place, environment, user.organizationId);
+    const together = this.#gather(place, { ...relay, isSent }, flush);
+    if (this.#offers.get(place) === ended) flush();
+    await together.recorded.promise;
     return isSent ? { id, hash: signed.hash } : awaitSubmitted(db.reads, id, pause);
+  }
+
+  #gather(place: string, relay: SentRelay, flush: () => void): SentTogether {
+    const { maxGatherMs = MAX_GATHER_MS } = this.#deps;
+    const together = this.#sent.get(place) ?? {
+      relays: [],
+      recorded: Promise.withResolvers<void>(),
+      timer: setTimeout(flush, maxGatherMs),
+    };
+    together.relays.push(relay);
+    this.#sent.set(place, together);
+    return together;
+  }
+
+  #flush(place: string, environment: Environment, tenant: string): void {
+    const together = this.#sent.get(place);
+    if (!together) return;
+    this.#sent.delete(place);
+    clearTimeout(together.timer);
+    together.recorded.resolve(this.#limitsOf(environment).record(together.relays, tenant));
   }
 
   /** After the one with the nonce before it: some nodes refuse a nonce that comes too early, and devnet one that comes too late. */
@@ -213,9 +246,9 @@ class RelayerSponsor implements Sponsor {
       estimate: createSemaphore(atNode),
       store: createBatcher(together, (relays) => createRelays(this.#deps, relays)),
       send: createSemaphore(atNode),
-      record: createBatcher({ ...together, maxQueued: Number.POSITIVE_INFINITY }, async (relays) => {
-        await this.#record(environment, relays);
-        return relays.map(() => ({ status: 'fulfilled', value: undefined }));
+      record: createBatcher({ ...together, maxQueued: Number.POSITIVE_INFINITY }, async (all) => {
+        await this.#record(environment, all.flat());
+        return all.map(() => ({ status: 'fulfilled', value: undefined }));
       }),
     };
     this.#limits.set(environment, limits);
