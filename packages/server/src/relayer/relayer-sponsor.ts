@@ -103,10 +103,11 @@ class RelayerSponsor implements Sponsor {
     const purpose = outsidePurpose(account, execution.nonce);
     const { messageHash = await this.#deps.crypto.executionHash(execution, account, chainId) } = sponsorship;
     const request = { sponsorship, keys, chainId, purpose, messageHash };
-    const known = await this.#findRelayed(request);
+    // Read together. Of a relay that is known the budget does not matter.
+    const [known, refusal] = await Promise.all([this.#findRelayed(request), this.#findReachedLimit(sponsorship)]);
     if (known) return known;
     try {
-      const stored = await this.#store(request, store);
+      const stored = await this.#store(request, refusal, store);
       if (stored) return await this.#send(sponsorship, stored);
     } catch (error) {
       // A duplicate that has landed makes this one look as if it would revert.
@@ -127,7 +128,11 @@ class RelayerSponsor implements Sponsor {
     throw new ApiError('invalid_typed_data', message);
   }
 
-  async #store(request: RelayRequest, store: StoreWithRelay): Promise<CreatedRelay | undefined> {
+  async #store(
+    request: RelayRequest,
+    refusal: ApiError | undefined,
+    store: StoreWithRelay,
+  ): Promise<CreatedRelay | undefined> {
     const { db, networks, maxFeeFri } = this.#deps;
     const { sponsorship, ...identity } = request;
     const { keys, chainId } = identity;
@@ -136,7 +141,7 @@ class RelayerSponsor implements Sponsor {
     const limits = this.#limitsOf(environment);
     const calls = relayedCalls(sponsorship);
     requireCalldataLimit(calls);
-    await this.#requireBudget(sponsorship);
+    if (refusal) throw refusal;
     const ready = await this.#accounts.ready(db, chain, keys);
     const tenant = user.organizationId;
     const estimating = () => requireEstimate(chain, { chainId, ...ready, calls });
@@ -159,14 +164,13 @@ class RelayerSponsor implements Sponsor {
   }
 
   /** Spares the node what a budget refuses anyway; the reservation decides. */
-  async #requireBudget({ environment, kind, user, poolFee }: Sponsorship): Promise<void> {
+  async #findReachedLimit({ environment, kind, user, poolFee }: Sponsorship): Promise<ApiError | undefined> {
     const { db, sponsorLimits, now = Date.now } = this.#deps;
     const { organizationId, externalUserId } = user;
-    if (externalUserId === undefined) return;
+    if (externalUserId === undefined) return undefined;
     const fri = 1n + (poolFee?.fri ?? 0n);
     const budget = { organizationId, externalUserId, environment, kind, fri, at: new Date(now()) };
-    const refusal = await findReachedLimit(db.reads, sponsorLimits?.(environment) ?? NO_LIMITS, budget);
-    if (refusal) throw refusal;
+    return findReachedLimit(db.reads, sponsorLimits?.(environment) ?? NO_LIMITS, budget);
   }
 
   async #send({ environment, user }: Sponsorship, relay: CreatedRelay): Promise<Relayed> {

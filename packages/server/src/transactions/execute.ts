@@ -78,10 +78,12 @@ export async function relaySigned(
   }
   refuseUpgrade(address, signed.execution.calls);
   await check?.(wallet, signed);
-  await requireSponsored(deps, caller, wallet, signed.execution.calls);
+  const [, history] = await Promise.all([
+    requireSponsored(deps, caller, wallet, signed.execution.calls),
+    body.saveToDatabase === false ? undefined : readExecutedCalls(deps, caller, wallet, signed),
+  ]);
   const poolFee = await poolFeeOf(deps, wallet, signed.execution);
   const deployment = await deploymentFor(networks, db.reads, wallet);
-  const history = body.saveToDatabase === false ? undefined : await readExecutedCalls(deps, caller, wallet, signed);
 
   const { execution, signature, messageHash } = signed;
   const account = BigInt(address);
