@@ -93,7 +93,7 @@ interface ReadyAccount {
 }
 
 export interface AccountPool {
-  /** An account that can pay, and its nonce about a second ago. */
+  /** One that stands on the chain, and its nonce of the last second. */
   ready(db: Database, chain: StarknetChain, keys: readonly RelayerKey[]): Promise<ReadyAccount>;
 }
 

@@ -13,7 +13,7 @@ import { type AttemptKind, databaseTime } from '../relay-store.ts';
 export interface RelayWorkerDeps extends RelayerDeps {
   readonly outcomes: OutcomeHandlers;
   readonly log: JobLog;
-  /** Of all accounts, by budget. */
+  /** Of all accounts, by environment and budget. */
   readonly endings?: Batcher<readonly Ending[], number>;
 }
 

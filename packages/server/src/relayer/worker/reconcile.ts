@@ -129,12 +129,12 @@ async function endRelays(context: AccountContext, all: readonly Read[]): Promise
 }
 
 async function endTogether(context: AccountContext, reads: readonly Read[]): Promise<boolean> {
-  const { endings, log, account } = context;
+  const { endings, environment, log, account } = context;
   const own = reads.flatMap(({ relay, found }) =>
     typeof found === 'object' ? [{ relay, included: found, own: found }] : [],
   );
   try {
-    return (await endings(own, reads[0]?.relay.budget)) > 0;
+    return (await endings(own, `${environment} ${reads[0]?.relay.budget}`)) > 0;
   } catch (error) {
     if (own.length === 1 && own[0]) return failed(context, own[0].relay, error);
     log.warn({ account, relays: reads.length, err: error }, 'relay outcomes not recorded together, trying one by one');
