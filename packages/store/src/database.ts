@@ -11,7 +11,8 @@ import {
 } from './client.ts';
 import { connectionTo } from './hosts.ts';
 import { openReads, type Reads, type RunQuery, readsOf } from './reads.ts';
-import { type Sql, sql, statement } from './sql.ts';
+import { type Sql, sql } from './sql.ts';
+import { type Answer, runStatement } from './statement.ts';
 import { currentTenant, TenantShares } from './tenant.ts';
 
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
@@ -150,15 +151,15 @@ function openPool(
 }
 
 function db(run: RunQuery, tx: Db['tx']): Db {
-  return { ...readsOf(run), run: async (query) => (await run(query)).rowCount ?? 0, tx };
+  return { ...readsOf(run), run: async (query) => (await run(query)).count, tx };
 }
 
 // Unlike pool.query, keeps the connection after an error such as a duplicate key.
-async function runOn(connecting: Connect, query: Sql): Promise<pg.QueryResult> {
+async function runOn(connecting: Connect, query: Sql): Promise<Answer> {
   const client = await connecting();
   let broken = false;
   try {
-    return await client.query(statement(query));
+    return await runStatement(client, query);
   } catch (error) {
     broken = breaksConnection(error);
     throw error;
@@ -173,18 +174,18 @@ async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>)
   let open = true;
   let broken = false;
   let begun: Promise<unknown> | undefined;
-  const send = async (query: pg.QueryConfig | string) => {
+  const send = async <T>(query: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     if (broken) throw new Error('The connection of this transaction was lost; nothing of it is stored.');
     try {
       holdWrites(client, process.nextTick);
-      return await client.query(query);
+      return await query(client);
     } catch (error) {
       broken ||= breaksConnection(error);
       throw error;
     }
   };
   const begin = () => {
-    begun = send('begin');
+    begun = send((to) => to.query('begin'));
     begun.catch(() => {});
     return begun;
   };
@@ -194,21 +195,20 @@ async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>)
   };
   const run: RunQuery = async (query) => {
     requireOpen();
-    const toSend = statement(query);
     // Should `begin` fail, a select that was sent with it has changed nothing.
-    if (begun === undefined && IS_SELECT.test(toSend.text)) void begin();
+    if (begun === undefined && IS_SELECT.test(query.text)) void begin();
     else {
       await (begun ?? begin());
       requireOpen();
     }
-    return send(toSend);
+    return send((to) => runStatement(to, query));
   };
   try {
     const result = await work(db(run, refuseNesting));
     open = false;
     if (begun === undefined) return result;
     await begun;
-    const end = await send('commit');
+    const end = await send((to) => to.query('commit'));
     // The server answers ROLLBACK when an earlier statement failed.
     if (end.command !== 'COMMIT') throw new Error('A statement of this transaction failed; nothing of it is stored.');
     return result;
@@ -216,7 +216,7 @@ async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>)
     open = false;
     // Without a successful rollback the connection is closed, which rolls back as well.
     if (begun !== undefined) {
-      await send('rollback').catch(() => {
+      await send((to) => to.query('rollback')).catch(() => {
         broken = true;
       });
     }

@@ -8,7 +8,8 @@ import {
   PLANNED_ONCE,
   STATEMENT_TIMEOUT_MS,
 } from './client.ts';
-import { type Sql, statement } from './sql.ts';
+import type { Sql } from './sql.ts';
+import { type Answer, runStatement } from './statement.ts';
 import { currentTenant, TenantShares } from './tenant.ts';
 
 /** Statements that only read, each on its own: no transaction and no row locks. */
@@ -17,7 +18,7 @@ export interface Reads {
   one<T>(query: Sql): Promise<T | undefined>;
 }
 
-export type RunQuery = (query: Sql) => Promise<pg.QueryResult>;
+export type RunQuery = (query: Sql) => Promise<Answer>;
 
 export function readsOf(run: RunQuery): Reads {
   return {
@@ -73,7 +74,7 @@ export function openReads(url: string, applicationName: string): ReadConnections
     try {
       const connection = await client();
       holdWrites(connection, setImmediate);
-      return await connection.query(statement(query));
+      return await runStatement(connection, query);
     } finally {
       giveBack();
     }

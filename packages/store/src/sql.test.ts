@@ -23,6 +23,17 @@ describe('the sql tag', () => {
     expect(sql`${sql``}${2}${sql``}`.text).toBe('$1');
   });
 
+  it('puts one template together with other pieces, or values in their place, each time anew', () => {
+    const [id, name] = [sql`id`, sql`name = ${'Ana'}`];
+    const find = (first: unknown, second: unknown) => sql`select ${first} where ${second} limit ${1}`;
+    for (const _ of ['first', 'again']) {
+      expect(find(id, name)).toMatchObject({ text: 'select id where name = $1 limit $2', values: ['Ana', 1] });
+      expect(find(name, id)).toMatchObject({ text: 'select name = $1 where id limit $2', values: ['Ana', 1] });
+      expect(find(id, 7)).toMatchObject({ text: 'select id where $1 limit $2', values: [7, 1] });
+      expect(find(id, [7])).toMatchObject({ text: 'select id where $1 limit $2', values: [[7], 1] });
+    }
+  });
+
   it('leaves a dollar sign in spliced text alone', () => {
     const label = sql`'costs $1'`;
     expect(sql`select ${7} as price, ${label} as label`.text).toBe(`select $1 as price, 'costs $1' as label`);

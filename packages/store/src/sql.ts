@@ -33,21 +33,41 @@ export class Sql {
 
   static fromTemplate(template: TemplateStringsArray, values: unknown[]): Sql {
     if (!values.some((value) => value instanceof Sql)) return new Sql(template, values);
-    const strings: string[] = [];
-    const flat: unknown[] = [];
-    let open = template[0] ?? '';
-    for (const [index, value] of values.entries()) {
-      const [first = '', ...rest] = value instanceof Sql ? value.#strings : ['', ''];
-      open += first;
-      for (const part of rest) {
-        strings.push(open);
-        open = part;
-      }
-      flat.push(...(value instanceof Sql ? value.values : [value]));
-      open += template[index + 1] ?? '';
-    }
-    return new Sql([...strings, open], flat);
+    const pieces = values.map((value) => (value instanceof Sql ? value.#strings : PARAMETER));
+    return new Sql(
+      splice(template, pieces),
+      values.flatMap((value) => (value instanceof Sql ? value.values : [value])),
+    );
   }
+}
+
+/** The strings around a value that is not SQL. */
+const PARAMETER = ['', ''];
+
+interface Spliced {
+  readonly pieces: readonly (readonly string[])[];
+  readonly strings: readonly string[];
+}
+
+/** The last of each template: most are always put together from the same pieces. */
+const spliced = new WeakMap<TemplateStringsArray, Spliced>();
+
+function splice(template: TemplateStringsArray, pieces: readonly (readonly string[])[]): readonly string[] {
+  const last = spliced.get(template);
+  if (last && pieces.every((piece, index) => piece === last.pieces[index])) return last.strings;
+  const strings: string[] = [];
+  let open = template[0] ?? '';
+  for (const [index, [first = '', ...rest]] of pieces.entries()) {
+    open += first;
+    for (const part of rest) {
+      strings.push(open);
+      open = part;
+    }
+    open += template[index + 1] ?? '';
+  }
+  strings.push(open);
+  spliced.set(template, { pieces, strings });
+  return strings;
 }
 
 /** sql`select id from gift where code = ${code}`: values become parameters, nested Sql is spliced in. */
@@ -71,9 +91,4 @@ function nameOf(text: string): string | undefined {
   const name = `svc_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
   names.set(text, name);
   return name;
-}
-
-/** The driver copies by prototype and would lose private fields. */
-export function statement(query: Sql): { text: string; values: unknown[]; name: string | undefined } {
-  return { text: query.text, values: query.values, name: query.name };
 }
