@@ -6,14 +6,21 @@ const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 }
 
 const organizationId = process.env.ORGANIZATION_ID ?? '';
 
+const columns = `id, provider_id, name, description, category, reference_pattern, reference_label, amount_pattern,
+  amount_label, fixed_amount, currency, can_check_reference, logo_url, created_at, updated_at`;
+
 const queries: Record<string, (argument: string) => Promise<unknown>> = {
   skus: async (id) => {
     const sku = await pool.query({
       name: 'sku',
-      text: `select id, provider_id, name, description, category, reference_pattern, reference_label, amount_pattern,
-        amount_label, fixed_amount, currency, can_check_reference, logo_url, created_at, updated_at
-        from skus where id = $1 and retired_at is null`,
-      values: [id],
+      text: `select ${columns}, is_own from (
+          select false as is_own, ${columns} from skus where id = $1 and retired_at is null
+          union all
+          select true as is_own, ${columns} from own_skus where organization_id = $2 and environment = $3 and id = $1
+        ) found
+        where not exists (select from hidden_skus where organization_id = $2 and environment = $3 and sku_id = $1)
+        order by is_own limit 1`,
+      values: [id, organizationId, 'development'],
     });
     return sku.rows[0];
   },
