@@ -136,3 +136,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError ? SERVER_STATES.test(code) : CONNECTION_CODES.includes(code)) return true;
   return DRIVER_MESSAGES.test(error.message);
 }
+
+// Lost connections (08, 28, 53, 57P, 58, XX, 25P03, 25P04) and stale prepared statements (0A000, 26000).
+const NEEDS_NEW_CONNECTION = /^(08|28|53|57P|58|XX|25P03|25P04|0A000|26000)/;
+
+/** After an error that the server did not report, such as a timeout, the state of the connection is unknown. */
+export function breaksConnection(error: unknown): boolean {
+  return !(error instanceof pg.DatabaseError) || NEEDS_NEW_CONNECTION.test(error.code ?? '');
+}

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import {
   answerTimeoutMs,
+  breaksConnection,
   CONNECT_TIMEOUT_MS,
   holdWrites,
   PIPELINE,
@@ -30,9 +31,6 @@ const PROBE_TIMEOUT_MS = 2_000;
 const LOCK_TIMEOUT_MS = 10_000;
 const TENANT_SHARE = 0.5;
 const IS_SELECT = /^\s*select\b/i;
-
-// Lost connections (08, 28, 53, 57P, 58, XX, 25P03, 25P04) and stale prepared statements (0A000, 26000).
-const NEEDS_NEW_CONNECTION = /^(08|28|53|57P|58|XX|25P03|25P04|0A000|26000)/;
 
 export interface Db {
   rows<T>(query: Sql): Promise<T[]>;
@@ -229,9 +227,4 @@ async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>)
 // A savepoint would allow to catch an error and commit half of the work.
 async function refuseNesting(): Promise<never> {
   throw new Error('A transaction is already open here: use its handle instead of starting another one inside it.');
-}
-
-// After an error that the server did not report, such as a timeout, the state of the connection is unknown.
-function breaksConnection(error: unknown): boolean {
-  return !(error instanceof pg.DatabaseError) || NEEDS_NEW_CONNECTION.test(error.code ?? '');
 }

@@ -57,6 +57,26 @@ describe('shared reads', () => {
     await expect.poll(() => square(6).catch(() => undefined)).toEqual({ square: 36 });
   });
 
+  it('work again on their own after a result type changed below a prepared statement, and others go on meanwhile', async () => {
+    await database.run(sql`create table price (amount int not null)`);
+    await database.run(sql`insert into price values (7)`);
+    const price = () => database.reads.one(sql`select amount from price`);
+    // On both connections.
+    expect(await Promise.all([price(), price()])).toEqual([{ amount: 7 }, { amount: 7 }]);
+    await database.run(sql`alter table price alter amount type text`);
+    const slow = () => database.reads.one(sql`select 'done' as state from pg_sleep(0.05)`);
+    const sent = await Promise.allSettled([price(), price(), slow(), slow()]);
+    expect(sent).toMatchObject([
+      { status: 'rejected', reason: { code: '0A000' } },
+      { status: 'rejected', reason: { code: '0A000' } },
+      { status: 'fulfilled', value: { state: 'done' } },
+      { status: 'fulfilled', value: { state: 'done' } },
+    ]);
+    expect(await Promise.all([price(), price()])).toEqual([{ amount: '7' }, { amount: '7' }]);
+    const open = sql`select from pg_stat_activity where application_name = 'reads test reads'`;
+    await expect.poll(() => database.run(open)).toBe(2);
+  });
+
   it('end with the database', async () => {
     const other = connect(test.url);
     await other.reads.one(sql`select 1`);

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import {
   answerTimeoutMs,
+  breaksConnection,
   connectClient,
   endClient,
   holdWrites,
@@ -45,36 +46,46 @@ export function openReads(url: string, applicationName: string): ReadConnections
   let last = 0;
   let closed = false;
 
-  const open = async (slot: number) => {
-    const client = await connectClient(url, {
+  const open = (): Promise<pg.Client> => {
+    const opened = connectClient(url, {
       application_name: `${applicationName} reads`,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: answerTimeoutMs(STATEMENT_TIMEOUT_MS),
       options: PLANNED_ONCE,
       ...PIPELINE,
     });
-    client.once('end', () => {
-      slots[slot] = undefined;
-    });
-    return client;
+    const retired = () => retire(opened);
+    opened.then((client) => client.once('end', retired), retired);
+    return opened;
   };
-  const client = (): Promise<pg.Client> => {
+  /** It ends after the answers to what was sent on it. */
+  const retire = (opened: Promise<pg.Client>) => {
+    const slot = slots.indexOf(opened);
+    if (slot < 0) return;
+    slots[slot] = undefined;
+    opened.then(endClient, () => {});
+  };
+  const next = (): Promise<pg.Client> => {
     if (closed) throw new Error('The database is closed.');
     last = (last + 1) % CONNECTIONS;
-    const slot = last;
-    const opening = slots[slot] ?? open(slot);
-    slots[slot] = opening;
-    opening.catch(() => {
-      if (slots[slot] === opening) slots[slot] = undefined;
-    });
-    return opening;
+    const opened = slots[last] ?? open();
+    slots[last] = opened;
+    return opened;
+  };
+  const send = async (opened: Promise<pg.Client>, query: Sql): Promise<Answer> => {
+    const client = await opened;
+    try {
+      holdWrites(client, setImmediate);
+      return await runStatement(client, query);
+    } catch (error) {
+      if (breaksConnection(error)) retire(opened);
+      throw error;
+    }
   };
   const run: RunQuery = async (query) => {
     const giveBack = await shares.take(currentTenant());
     try {
-      const connection = await client();
-      holdWrites(connection, setImmediate);
-      return await runStatement(connection, query);
+      return await send(next(), query);
     } finally {
       giveBack();
     }
