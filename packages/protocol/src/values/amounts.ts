@@ -64,5 +64,5 @@ export function formatUsd(micros: UsdMicros): string {
 
 /** For fields that are JSON numbers. Exact up to four billion dollars. */
 export function usdToNumber(micros: UsdMicros): number {
-  return Number(formatUsd(micros));
+  return Number(micros) / 10 ** USD_DECIMALS;
 }
