@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serverDatabase } from '../../testing/database.ts';
 import { createOrganization, issueKey } from '../organizations/api-keys.ts';
 import { revokeKey } from '../organizations/organization-store.ts';
-import { CredentialCache } from './authenticate.ts';
+import { type Authenticator, CredentialCache, createAuthenticate } from './authenticate.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -59,5 +59,62 @@ describe('the credential cache', () => {
     await reading;
     await revokeKey(database.db, key.id);
     expect((await cache.publicKey(key.value))?.revoked_at).toBeInstanceOf(Date);
+  });
+});
+
+describe('the caller of a secret key', () => {
+  const startAt = async (start: number) => {
+    const organizationId = await createOrganization(database.db, 'Caller');
+    const target = { organizationId, environment: 'development' } as const;
+    const publicKey = await issueKey(database.db, { ...target, kind: 'public' });
+    const secretKey = await issueKey(database.db, { ...target, kind: 'secret' });
+    const clock = { now: start };
+    const credentials = new CredentialCache(
+      database.db,
+      () => true,
+      () => clock.now,
+    );
+    const authenticate = createAuthenticate({ credentials } as unknown as Authenticator);
+    const socket = {};
+    const ask = (key: string | undefined, secret: string) => {
+      const headers = { ...(key !== undefined && { 'x-api-key': key }), authorization: `Bearer ${secret}` };
+      return authenticate({ access: 'secret', method: 'GET' }, { headers, ip: '203.0.113.1', socket });
+    };
+    return { publicKey, secretKey, clock, credentials, ask };
+  };
+  const refused = { code: 'invalid_api_key' };
+
+  it('is remembered until a change is announced', async () => {
+    const { publicKey, secretKey, credentials, ask } = await startAt(0);
+    const caller = await ask(publicKey.value, secretKey.value);
+    expect(caller).toMatchObject({ keyId: publicKey.id, secretKeyId: secretKey.id, proof: 'secret key' });
+    expect(await ask(publicKey.value, secretKey.value)).toBe(caller);
+    await revokeKey(database.db, secretKey.id);
+    credentials.clear();
+    await expect(ask(publicKey.value, secretKey.value)).rejects.toMatchObject(refused);
+  });
+
+  it('is not remembered for half a minute after an announcement was missed, however old its keys were', async () => {
+    const { publicKey, secretKey, clock, credentials, ask } = await startAt(0);
+    await credentials.secretKey(secretKey.value);
+    await revokeKey(database.db, secretKey.id);
+    clock.now = 14_999;
+    expect(await ask(publicKey.value, secretKey.value)).toMatchObject({ keyId: publicKey.id });
+    clock.now = 30_000;
+    await expect(ask(publicKey.value, secretKey.value)).rejects.toMatchObject(refused);
+  });
+
+  it('is of the very keys that a request sends, also on a connection that sent others before', async () => {
+    const [one, other] = [await startAt(0), await startAt(0)];
+    await one.ask(one.publicKey.value, one.secretKey.value);
+    for (const [key, secret] of [
+      [other.publicKey.value, one.secretKey.value],
+      [one.publicKey.value, other.secretKey.value],
+      [one.publicKey.value, `${one.secretKey.value.slice(0, -1)}-`],
+    ] as const) {
+      await expect(one.ask(key, secret)).rejects.toMatchObject(refused);
+    }
+    await expect(one.ask(undefined, one.secretKey.value)).rejects.toMatchObject({ code: 'missing_credentials' });
+    expect(await one.ask(one.publicKey.value, one.secretKey.value)).toMatchObject({ keyId: one.publicKey.id });
   });
 });

@@ -16,13 +16,15 @@ let addresses = 0;
 const newAddress = () => `203.0.113.${addresses++}`;
 
 function start(code: ErrorCode = 'invalid_api_key') {
-  const authenticate = vi.fn<Authenticate>(async (_, { authorization }) => {
-    if (authorization === RIGHT) return caller;
+  const authenticate = vi.fn<Authenticate>(async (_, { headers }) => {
+    if (headers.authorization === RIGHT) return caller;
     throw new ApiError(code);
   });
   const log = { warn: vi.fn() };
   const limited = limitFailures(authenticate, new RateLimiter(database.db(), LIMIT), log);
-  const ask = (ip: string, authorization: string) => limited({ access: 'both', method: 'GET' }, { authorization }, ip);
+  const socket = {};
+  const ask = (ip: string, authorization: string) =>
+    limited({ access: 'both', method: 'GET' }, { headers: { authorization }, ip, socket });
   const fail = async (ip: string, times: number) => {
     for (let i = 0; i < times; i++) await expect(ask(ip, `Bearer wrong ${i}`)).rejects.toMatchObject({ code });
   };

@@ -13,7 +13,7 @@ import {
 import type { Db } from '@svc/store';
 import type { Logger } from 'pino';
 import { DEPLOYMENT } from '../audit-log.ts';
-import type { Authenticate, Caller, Guard, Member } from '../http/call.ts';
+import type { Authenticate, Caller, Credentialed, Guard, Member } from '../http/call.ts';
 import { clientOf, type Decision, type RateLimiter, TooManyRequests } from '../http/limits.ts';
 import {
   findSession,
@@ -134,8 +134,9 @@ export interface Authenticator extends SessionAuthenticator {
 
 /** A request with a key or token is its key's, also where the browser adds a cookie. */
 export function createAuthenticate(authenticator: Authenticator): Authenticate {
-  return async (guard, headers) => {
+  return async (guard, request) => {
     const { access } = guard;
+    const { headers } = request;
     if (access === 'none') return undefined;
     if (access === 'sign-in') {
       requireOwnOrigin(authenticator.site, headers);
@@ -147,7 +148,7 @@ export function createAuthenticate(authenticator: Authenticator): Authenticate {
     if (!hasKey && headers.cookie !== undefined && hasSessionCookie(headers, authenticator.site)) {
       return memberCaller(authenticator, guard, headers);
     }
-    return keyCaller(authenticator, guard, headers);
+    return keyCaller(authenticator, guard, request);
   };
 }
 
@@ -171,12 +172,17 @@ function operatorCaller({ operatorToken }: Authenticator, headers: IncomingHttpH
 
 const isForMembers = ({ access }: Guard): boolean => access === 'session' || access === 'operator';
 
-async function keyCaller(authenticator: Authenticator, guard: Guard, headers: IncomingHttpHeaders): Promise<Caller> {
+async function keyCaller(authenticator: Authenticator, guard: Guard, request: Credentialed): Promise<Caller> {
   const { access } = guard;
+  const { headers } = request;
   const publicKey = headers['x-api-key'];
   const bearer = readBearer(headers.authorization);
   requireCredentials(access, publicKey !== undefined, bearer !== undefined);
   refuseSwapped(access, publicKey, bearer);
+  if (bearer?.startsWith('sk_') && access !== 'recipient') {
+    const { credentials } = authenticator;
+    return credentials.caller(digestOf(request), () => secretKeyCaller(authenticator, publicKey, bearer));
+  }
 
   const known = publicKey === undefined ? undefined : await publicKeyOf(authenticator, publicKey);
   if (bearer === undefined) {
@@ -185,11 +191,6 @@ async function keyCaller(authenticator: Authenticator, guard: Guard, headers: In
       throw new ApiError('secret_key_required', 'This organisation manages gifts with its secret key only.');
     }
     return toCaller(known, known, 'public key');
-  }
-  if (bearer.startsWith('sk_') && access !== 'recipient') {
-    const secret = await secretKeyOf(authenticator, bearer);
-    if (known && !isSameEnvironment(known, secret)) throw new ApiError('invalid_api_key');
-    return { ...toCaller(known ?? secret, known, 'secret key'), secretKeyId: secret.id };
   }
   if (access === 'secret' || access === 'either' || !known) throw new ApiError('secret_key_required');
   const settings = await settingsOf(authenticator, known);
@@ -200,6 +201,17 @@ async function keyCaller(authenticator: Authenticator, guard: Guard, headers: In
     return { ...toCaller(known, known, 'user token', externalUserId), walletAddress };
   }
   return toCaller(known, known, 'user token', await authenticator.userTokens.externalUserId(bearer, settings));
+}
+
+async function secretKeyCaller(
+  authenticator: Authenticator,
+  publicKey: string | string[] | undefined,
+  bearer: string,
+): Promise<Caller> {
+  const known = publicKey === undefined ? undefined : await publicKeyOf(authenticator, publicKey);
+  const secret = await secretKeyOf(authenticator, bearer);
+  if (known && !isSameEnvironment(known, secret)) throw new ApiError('invalid_api_key');
+  return { ...toCaller(known ?? secret, known, 'secret key'), secretKeyId: secret.id };
 }
 
 function requireCredentials(access: Access, hasPublicKey: boolean, hasBearer: boolean): void {
@@ -287,14 +299,15 @@ export function limitFailures(
   log: Pick<Logger, 'warn'>,
 ): Authenticate {
   const proven = new Set<string>();
-  return async (guard, headers, ip) => {
-    if (guard.access === 'none' || guard.access === 'sign-in') return authenticate(guard, headers, ip);
-    const credentials = digestOf(headers);
+  return async (guard, request) => {
+    if (guard.access === 'none' || guard.access === 'sign-in') return authenticate(guard, request);
+    const { ip } = request;
+    const credentials = digestOf(request);
     const isProven = proven.has(credentials);
     const refusal = isProven ? undefined : failures.refusal(counterOf(ip));
     if (refusal) throw tooMany(refusal);
     try {
-      const caller = await authenticate(guard, headers, ip);
+      const caller = await authenticate(guard, request);
       if (!isProven) remember(proven, credentials);
       return caller;
     } catch (error) {
@@ -316,8 +329,24 @@ const isGuess = (error: unknown): boolean =>
 
 const guesses: ReadonlySet<ErrorCode> = new Set(['invalid_api_key', 'invalid_token', 'invalid_session']);
 
-function digestOf({ 'x-api-key': key, authorization, cookie = '' }: IncomingHttpHeaders): string {
-  return hash('sha256', `${key} ${authorization} ${cookie}`, 'base64');
+interface Digested {
+  readonly key: string | string[] | undefined;
+  readonly authorization: string | undefined;
+  readonly cookie: string | undefined;
+  readonly digest: string;
+}
+
+/** Of the last request of each connection: the next one has the same credentials, as a rule. */
+const digested = new WeakMap<object, Digested>();
+
+/** Stands for the credentials of a request where they are remembered. */
+function digestOf({ headers, socket }: Credentialed): string {
+  const { 'x-api-key': key, authorization, cookie } = headers;
+  const last = digested.get(socket);
+  if (last && last.key === key && last.authorization === authorization && last.cookie === cookie) return last.digest;
+  const digest = hash('sha256', `${key} ${authorization} ${cookie ?? ''}`, 'base64');
+  digested.set(socket, { key, authorization, cookie, digest });
+  return digest;
 }
 
 function remember(proven: Set<string>, credentials: string): void {
@@ -326,8 +355,8 @@ function remember(proven: Set<string>, credentials: string): void {
   proven.add(credentials);
 }
 
-/** Bounds a missed notification. */
-const MAX_AGE_MS = 30_000;
+/** Bounds a missed notification, twice over: a caller is made of rows that may have been read before. */
+const MAX_AGE_MS = 15_000;
 /** Unknown keys are cached too; a full cache is cleared. */
 const MAX_ENTRIES = 10_000;
 
@@ -336,7 +365,7 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** Caches organisations, keys, settings and sessions while change notifications arrive (`trusted`); a notification clears it. */
+/** Caches organisations, keys and their callers, settings and sessions while change notifications arrive (`trusted`); a notification clears it. */
 export class CredentialCache {
   readonly #db: Db;
   readonly #trusted: () => boolean;
@@ -357,6 +386,11 @@ export class CredentialCache {
   secretKey(secret: string): Promise<store.KeyRow | undefined> {
     const hash = hashSecret(secret);
     return this.#cached(`secret ${hash}`, () => store.findSecretKey(this.#db, hash));
+  }
+
+  /** Not where `find` throws. */
+  caller(digest: string, find: () => Promise<Caller>): Promise<Caller> {
+    return this.#cached(`caller ${digest}`, find);
   }
 
   newestPublicKey(organizationId: string, environment: Environment): Promise<store.KeyRow | undefined> {

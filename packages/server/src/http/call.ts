@@ -197,4 +197,12 @@ export function publicKeyOf({ apiPublicKey }: Caller): string {
 /** What of an endpoint decides who may call it. */
 export type Guard = Pick<Endpoint, 'access' | 'method' | 'role'> & Partial<Pick<Endpoint, 'operationId'>>;
 
-export type Authenticate = (guard: Guard, headers: IncomingHttpHeaders, ip: string) => Promise<Caller | undefined>;
+/** What of a request tells who sends it. */
+export interface Credentialed {
+  readonly headers: IncomingHttpHeaders;
+  readonly ip: string;
+  /** The connection; most carry the requests of one caller. */
+  readonly socket: object;
+}
+
+export type Authenticate = (guard: Guard, request: Credentialed) => Promise<Caller | undefined>;

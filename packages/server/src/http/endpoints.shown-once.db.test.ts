@@ -12,6 +12,11 @@ import { AdmissionControl, type RateLimiter } from './limits.ts';
 
 const SECRET = `sk_dev_${'b'.repeat(36)}`;
 const KEY = { organization_id: 'org', environment: 'development', id: 'key', revoked_at: null };
+const credentials = {
+  publicKey: async () => KEY,
+  secretKey: async () => KEY,
+  caller: (_: string, find: () => unknown) => find(),
+};
 const headers = { 'x-api-key': `pk_dev_${'a'.repeat(32)}`, authorization: `Bearer sk_dev_${'a'.repeat(32)}` };
 const created = {
   id: 'key_1',
@@ -35,9 +40,7 @@ beforeAll(async () => {
   const handler = (call: Call<never>) => (inTransaction ? call.transact(async () => created as never) : created);
   registerEndpoints(app, {
     db: database.db,
-    authenticate: createAuthenticate({
-      credentials: { publicKey: async () => KEY, secretKey: async () => KEY },
-    } as unknown as Authenticator),
+    authenticate: createAuthenticate({ credentials } as unknown as Authenticator),
     limits: { requests: unlimited, usersOfKey: unlimited, clients: unlimited, sessions: unlimited },
     admission: new AdmissionControl({ perSecond: 1 }),
     keyWaiters: new KeyWaiters(),

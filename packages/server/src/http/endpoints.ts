@@ -76,7 +76,7 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const caller = await deps.authenticate(endpoint, request.headers, request.ip);
+  const caller = await deps.authenticate(endpoint, request);
   request.caller = caller;
   await countRequest(deps.limits, caller, request, reply);
 }
@@ -90,7 +90,7 @@ export async function admitUnrouted(
   reply: FastifyReply,
 ): Promise<void> {
   const access = request.headers['x-api-key'] === undefined ? 'either' : 'public';
-  const caller = await authenticate({ access, method: 'GET' }, request.headers, request.ip).catch((error: unknown) => {
+  const caller = await authenticate({ access, method: 'GET' }, request).catch((error: unknown) => {
     if (error instanceof ApiError && error.code !== 'rate_limited') return undefined;
     throw error;
   });
@@ -239,7 +239,7 @@ class RequestCall implements Omit<Call<Endpoint>, 'caller' | 'closed' | 'transac
   get isStillAllowed(): () => Promise<boolean> {
     const { authenticate, endpoint, request } = this.#run;
     return () =>
-      authenticate(endpoint, request.headers, request.ip).then(
+      authenticate(endpoint, request).then(
         () => true,
         () => false,
       );

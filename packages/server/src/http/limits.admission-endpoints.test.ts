@@ -9,6 +9,11 @@ import { KeyWaiters } from './idempotency.ts';
 import { AdmissionControl, BUSY_COUNT, type RateLimiter } from './limits.ts';
 
 const KEY = { organization_id: 'org', environment: 'development', id: 'key', revoked_at: null };
+const credentials = {
+  publicKey: async () => KEY,
+  secretKey: async () => KEY,
+  caller: (_: string, find: () => unknown) => find(),
+};
 const headers = {
   'x-api-key': `pk_dev_${'a'.repeat(32)}`,
   authorization: `Bearer sk_dev_${'a'.repeat(32)}`,
@@ -38,9 +43,7 @@ function admissionApp() {
   const app = Fastify();
   registerEndpoints(app, {
     db: { run } as unknown as Db,
-    authenticate: createAuthenticate({
-      credentials: { publicKey: async () => KEY, secretKey: async () => KEY },
-    } as unknown as Authenticator),
+    authenticate: createAuthenticate({ credentials } as unknown as Authenticator),
     limits: { requests: unlimited, usersOfKey: unlimited, clients: unlimited, sessions: unlimited },
     admission,
     keyWaiters: new KeyWaiters(),
