@@ -11,8 +11,10 @@ const pages = 'packages/web/build/testing/global-setup.ts';
 const sharedService = 'tests/support/shared-service.ts';
 /** Once for each secret and salt. The library's WebAssembly is what `unit` runs, and `browser` in pages of the library every time. */
 const stretching = path.resolve(import.meta.dirname, 'packages/sdk/testing/stretching.ts');
-/** Statement names of `sql` are process-wide: these two files count them. */
-const needIsolation = ['packages/store/src/sql.test.ts', 'packages/store/src/database.db.test.ts'];
+/** Names of statements are given once for a process, up to a bound: these files count them, or need one. */
+const needIsolation = ['sql.test.ts', 'database.db.test.ts', 'statement.db.test.ts'].map(
+  (file) => `packages/store/src/${file}`,
+);
 const databaseTests = 'packages/**/*.db.test.ts';
 
 /** What takes longest, so that no worker ends the run alone with it. Others start by their size. */
