@@ -1,5 +1,5 @@
 export { isDatabaseUnavailable } from './client.ts';
-export { connect, type Database, type Db } from './database.ts';
+export { connect, type Database, type Db, sentTogether } from './database.ts';
 export { EmbeddedPostgresError, type EmbeddedReason } from './embedded/error.ts';
 export { embeddedFolder } from './embedded/place.ts';
 export { type EmbeddedOptions, type EmbeddedPostgres, findEmbedded, startEmbedded } from './embedded/start.ts';

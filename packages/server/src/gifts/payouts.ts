@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, type Environment } from '@svc/protocol';
 import { type Call, selector, toHex } from '@svc/starknet';
-import type { Database, Db } from '@svc/store';
+import { type Database, type Db, sentTogether } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { type Transfer, transfersIn } from '../chains/starknet/chain.ts';
 import {
@@ -62,8 +62,10 @@ export async function runPayouts(
   while (!signal?.aborted) {
     const oldest = await waitingRedeems(deps.db, environment, MAX_IN_PAYOUT);
     if (oldest.length === 0) return 'DONE';
-    await deps.payer.requireReconciled(environment);
-    const funds = await readManagerFunds(deps, environment, usdcOf(deps.networks, environment));
+    const [funds] = await Promise.all([
+      readManagerFunds(deps, environment, usdcOf(deps.networks, environment)),
+      deps.payer.requireReconciled(environment),
+    ]);
     const redeems = await selectAffordable(deps, environment, oldest, availableFunds(funds));
     if (redeems.length === 0) return insufficient(deps, funds);
     for (const batch of toBatches(redeems)) {
@@ -183,15 +185,16 @@ async function markRedeemsPaid(
   const usdc = usdcOf(deps.networks, environment);
   const transfers = transfersIn(receipt).filter(({ token, from }) => token === usdc && from === account);
   const paid = matchRedeems(redeems, transfers);
-  if (transfers.length !== paid.size) {
+  const isExact = transfers.length === paid.size;
+  if (!isExact) {
     const fields = { relayId, hash: toHex(hash), transfers: transfers.length, redeems: paid.size };
     log.error(fields, 'payout has transfers without a redeem');
-  } else await reinstateRelay(tx, relayId);
+  }
   const unpaid = redeems.filter(({ id }) => !paid.has(id)).map(({ id }) => id);
   if (unpaid.length > 0) throw new Error(`The receipt of ${toHex(hash)} lacks the transfers of ${unpaid.join(', ')}.`);
   const paidAs = { end: 'SUCCESS', transactionHash: toHex(hash), at: outcome.confirmedAt } as const;
   const ends = redeems.map(({ id }): RedeemEnd => ({ id, ...paidAs }));
-  await endRedeems(tx, ends, log);
+  await sentTogether([...(isExact ? [reinstateRelay(tx, relayId)] : []), endRedeems(tx, ends, log)]);
 }
 
 /** Redeems stay with their payout until its failure is final; a single one fails at once, and its payout is abandoned. */

@@ -87,7 +87,7 @@ export async function storeUsdc(db: Db, chainId: bigint, account: string, usdc: 
 /** For estimates, whose nonce is far ahead of the account's: so long ago it may have been read. */
 const READY_MS = 1_000;
 
-interface ReadyAccount {
+export interface ReadyAccount {
   readonly sender: bigint;
   readonly nonce: bigint;
 }

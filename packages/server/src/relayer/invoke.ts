@@ -10,7 +10,7 @@ import {
   TRANSACTION_VERSION,
   UDC_ADDRESS,
 } from '@svc/starknet';
-import { type Db, isDatabaseUnavailable, TenantBusyError } from '@svc/store';
+import { type Db, isDatabaseUnavailable, sentTogether, TenantBusyError } from '@svc/store';
 import { ChainUnavailableError } from '../chains/node-fetch.ts';
 import {
   type Estimate,
@@ -329,14 +329,15 @@ async function storeRelays(tx: Db, deps: StoreDeps, relays: readonly RelayToStor
     return { ...order, id, account, nonce, attempt: 'FIRST', signed, budget: shares[index] };
   });
   const runAt = new Date(now + SEND_AFTER_CRASH_MS);
-  const steps = await Promise.allSettled([
-    insertRelays(tx, rows),
+  const insert = async () => {
+    const inserted = await insertRelays(tx, rows);
+    if (inserted.length < relays.length) throw new DuplicateRelayError();
+  };
+  await sentTogether([
+    insert(),
     storeRowsOf(tx, relays, created),
     enqueue(tx, relayWorkerJob(environment, chainId, taken.account, { runAt, isSent: true })),
   ]);
-  const [inserted] = steps;
-  if (inserted.status === 'fulfilled' && inserted.value.length < relays.length) throw new DuplicateRelayError();
-  for (const step of steps) if (step.status === 'rejected') throw step.reason;
   return created;
 }
 

@@ -1,6 +1,6 @@
 import type { Environment } from '@svc/protocol';
 import { toHex } from '@svc/starknet';
-import { type Db, sql } from '@svc/store';
+import { type Db, sentTogether, sql } from '@svc/store';
 import type { Block, Receipt } from '../chains/starknet/chain.ts';
 import { storableText } from '../util/text.ts';
 import { type Cost, correctBudgets } from './budget.ts';
@@ -75,7 +75,7 @@ export async function storeOutcomes(tx: Db, outcomes: OutcomeHandlers, endings: 
   const open = endings.filter(({ relay }) => isOpen(stateOf(states, relay.id)));
   const ended = open.map(({ relay, included, own }) => ({ relay, own, included, outcome: outcomeOf(relay, included) }));
   // Sent together and run in this order: budgets before the rows of the handlers, as where a relay is stored.
-  const steps = await Promise.allSettled([
+  await sentTogether([
     endRelays(
       tx,
       ended.map(({ included, own, outcome }) => ({ ...outcome, block: included?.block, fee: own?.receipt.fee ?? 0n })),
@@ -88,7 +88,6 @@ export async function storeOutcomes(tx: Db, outcomes: OutcomeHandlers, endings: 
       if (kind !== 'gap') await outcomes[kind](tx, { ...outcome, kind });
     }),
   ]);
-  for (const step of steps) if (step.status === 'rejected') throw step.reason;
   return ended.length;
 }
 

@@ -1,11 +1,18 @@
 import { ApiError, type Environment } from '@svc/protocol';
 import { type Call, type OutsideExecution, selector, starkKey, toHex } from '@svc/starknet';
-import { type Database, type Db, type Sql, sql } from '@svc/store';
+import { type Database, type Db, type Sql, sentTogether, sql } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import { padAddress, type Receipt, type StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
 import { ID_BITS, idFromBits, idToBits } from '../util/ids.ts';
-import { type AccountPool, createAccountPool, type RelayerDeps, type RelayerKey, signingKeyOf } from './accounts.ts';
+import {
+  type AccountPool,
+  createAccountPool,
+  type ReadyAccount,
+  type RelayerDeps,
+  type RelayerKey,
+  signingKeyOf,
+} from './accounts.ts';
 import {
   type CreatedRelay,
   createRelay,
@@ -20,9 +27,10 @@ import {
   type AttemptKind,
   findRelayByPurpose,
   markMissing,
+  markSent,
   NO_DEADLINE,
+  offerAttempt,
   relayWorkerJob,
-  sendAttempt,
 } from './relay-store.ts';
 import { requireReconciled } from './unknown-nonces.ts';
 
@@ -152,16 +160,17 @@ export function createPayer(deps: PayerDeps): Payer {
     },
     async pay(order, store) {
       const { chain } = deps.networks.starknet(order.environment);
+      const key = keyOf(order.environment);
+      // Read together. Of a payment that is known the account does not matter.
+      const ready = readyAccount(deps, accounts, chain, key);
+      ready.catch(() => {});
       const known = await findPayment(deps, chain, order.purpose);
       if (known) return known;
-      const key = keyOf(order.environment);
-      const priced = await priceOf(deps, accounts, chain, key, order.calls);
+      const priced = await priceOf(deps, chain, await ready, order.calls);
       if (!priced.ok) return priced;
-      const storeChecked: StoreWithRelay = async (tx, relay) => {
+      const storeChecked: StoreWithRelay = (tx, relay) =>
         // Again under the lock on the nonce, which is held where an unknown transaction is recorded.
-        await requireReconciled(tx, chain.chainId, padAddress(key.address));
-        await store(tx, relay);
-      };
+        sentTogether([requireReconciled(tx, chain.chainId, padAddress(key.address)), store(tx, relay)]);
       const stored = await storeOrder(deps, chain, key, { ...order, fee: priced.fee }, storeChecked);
       if (stored) return send(deps, order.environment, stored);
       const duplicate = await findPayment(deps, chain, order.purpose);
@@ -170,9 +179,7 @@ export function createPayer(deps: PayerDeps): Payer {
     },
     async requireReconciled(environment) {
       const { chain } = deps.networks.starknet(environment);
-      const key = keyOf(environment);
-      await accounts.ready(deps.db, chain, [key]);
-      await requireReconciled(deps.db.reads, chain.chainId, padAddress(key.address));
+      await readyAccount(deps, accounts, chain, keyOf(environment));
     },
     isFailureFinal: (environment, relayId) =>
       isFailureFinal(deps.db, deps.networks.starknet(environment).chain, relayId),
@@ -189,16 +196,24 @@ async function findPayment(
   return { ok: true, relayId: known.id, hash: known.hash };
 }
 
-async function priceOf(
-  { db, maxFeeFri }: PayerDeps,
+async function readyAccount(
+  { db }: PayerDeps,
   accounts: AccountPool,
   chain: StarknetChain,
   key: RelayerKey,
+): Promise<ReadyAccount> {
+  const account = await accounts.ready(db, chain, [key]);
+  await requireReconciled(db.reads, chain.chainId, padAddress(key.address));
+  return account;
+}
+
+async function priceOf(
+  { maxFeeFri }: PayerDeps,
+  chain: StarknetChain,
+  { sender, nonce }: ReadyAccount,
   calls: readonly Call[],
 ): Promise<{ readonly ok: true; readonly fee: Fee } | { readonly ok: false; readonly reason: string }> {
   requireCalldataLimit(calls);
-  const { sender, nonce } = await accounts.ready(db, chain, [key]);
-  await requireReconciled(db.reads, chain.chainId, padAddress(sender));
   const estimate = await estimateFee(chain, { chainId: chain.chainId, sender, nonce, calls });
   if (!estimate.ok) return { ok: false, reason: estimate.reason };
   return { ok: true, fee: requireFee(estimate, maxFeeFri) };
@@ -222,10 +237,15 @@ async function send(
   { id, account, signed }: CreatedRelay,
 ): Promise<PayAnswer> {
   const { chain } = networks.starknet(environment);
-  const sent = await sendAttempt(db, chain, id, signed);
+  const sent = await offerAttempt(db, chain, id, signed);
+  const isSent = sent.outcome === 'sent';
   // The nonce may be used by an unknown transaction: no other payment is made until the relay worker has seen.
   if (sent.outcome === 'refused' && sent.code === INVALID_NONCE) await markMissing(db, id);
-  await enqueue(db, relayWorkerJob(environment, chain.chainId, account, { isSent: sent.outcome === 'sent' }));
+  // On two connections, which wait for the disk together. A worker that comes first reads the receipt before the mark.
+  await Promise.all([
+    isSent && markSent(db, chain.chainId, [{ id, hash: signed.hash }]),
+    enqueue(db, relayWorkerJob(environment, chain.chainId, account, { isSent })),
+  ]);
   return { ok: true, relayId: id, hash: signed.hash };
 }
 
@@ -310,10 +330,13 @@ export async function readManagerFunds(
   const { chain } = networks.starknet(environment);
   const manager = payer.manager(environment);
   const account = { chainId: toHex(chain.chainId), address: padAddress(manager) };
-  const nextNonce = await readNextNonce(db, account);
-  const open = await readSpending(db, token, openRelays(account));
+  const {
+    amount: pending,
+    relays: pendingRelays,
+    nextNonce,
+  } = await readSpending(db, account, token, openRelays(account));
   const balance = await chain.balanceOf(token, manager, 'pre_confirmed');
-  return { environment, account, token, balance, pending: open.amount, pendingRelays: open.relays, nextNonce };
+  return { environment, account, token, balance, pending, pendingRelays, nextNonce };
 }
 
 export const availableFunds = ({ balance, pending }: ManagerFunds): bigint => balance - pending;
@@ -326,11 +349,9 @@ export async function payFromFunds(
   store: StoreWithRelay,
 ): Promise<FundedPayAnswer> {
   try {
-    const answer = await deps.payer.pay(order, async (tx, relay) => {
-      const missing = (await spendingSince(tx, funds)) - funds.balance;
-      if (missing > 0n) throw new InsufficientFundsError(`The manager lacks ${missing} units for it.`);
-      await store(tx, relay);
-    });
+    const answer = await deps.payer.pay(order, (tx, relay) =>
+      sentTogether([requireFunds(tx, funds), store(tx, relay)]),
+    );
     if (answer.ok) return answer;
     const cause = (await isCovered(deps, funds, order.calls)) ? 'WOULD_REVERT' : 'INSUFFICIENT_FUNDS';
     return { ok: false, cause, reason: answer.reason };
@@ -342,6 +363,11 @@ export async function payFromFunds(
 
 class InsufficientFundsError extends Error {
   override readonly name = 'InsufficientFundsError';
+}
+
+async function requireFunds(tx: Db, funds: ManagerFunds): Promise<void> {
+  const missing = (await spendingSince(tx, funds)) - funds.balance;
+  if (missing > 0n) throw new InsufficientFundsError(`The manager lacks ${missing} units for it.`);
 }
 
 /** False where the refusal of an estimate may be for lack of funds alone, before or after what was stored in between. */
@@ -358,17 +384,11 @@ async function spendingSince(db: Db, { account, token, pendingRelays, nextNonce 
     union ${openRelays(account)}
     union select id from relays
      where chain_id = ${account.chainId} and account = ${account.address} and nonce >= ${nextNonce}::bigint`;
-  return (await readSpending(db, token, since)).amount;
+  return (await readSpending(db, account, token, since)).amount;
 }
 
 const openRelays = ({ chainId, address }: Account): Sql => sql`
   select id from relays where chain_id = ${chainId} and account = ${address} and state in ('STORED', 'SENT')`;
-
-async function readNextNonce(db: Db, { chainId, address }: Account): Promise<bigint> {
-  const row = await db.one<{ next: bigint }>(sql`
-    select coalesce(max(nonce) + 1, 0) as next from relays where chain_id = ${chainId} and account = ${address}`);
-  return row?.next ?? 0n;
-}
 
 /** A burn approves exactly what its second call takes. Both have the calldata `[address, low, high]`. */
 const SPENDING_SELECTORS: readonly bigint[] = [TRANSFER, APPROVE];
@@ -380,23 +400,39 @@ export function spendingOf(calls: readonly Call[], token: bigint): bigint {
 }
 
 interface SpendingRow {
+  readonly next: bigint;
   readonly low: string | null;
   readonly high: string | null;
   readonly count: bigint;
   readonly relays: readonly string[];
 }
 
+interface Spending {
+  readonly amount: bigint;
+  readonly relays: readonly string[];
+  /** At the same moment. */
+  readonly nextNonce: bigint;
+}
+
 /** Amounts repeat, so rows are few. PostgreSQL 15 cannot read hexadecimal numbers of this size. */
-async function readSpending(db: Db, token: bigint, relayIds: Sql): Promise<{ amount: bigint; relays: string[] }> {
+async function readSpending(db: Db, { chainId, address }: Account, token: bigint, relayIds: Sql): Promise<Spending> {
   const rows = await db.rows<SpendingRow>(sql`
-    select call -> 'calldata' ->> 1 as low, call -> 'calldata' ->> 2 as high, count(*) as count,
-           array_agg(distinct relays.id) as relays
-      from relays
-      left join lateral jsonb_array_elements(content -> 'calls') as call
-        on call ->> 'to' = ${toHex(token)} and call ->> 'selector' = any (${SPENDING_SELECTORS.map(toHex)})
-     where relays.id in (${relayIds})
-     group by low, high`);
+    with spending as (
+      select call -> 'calldata' ->> 1 as low, call -> 'calldata' ->> 2 as high, count(*) as count,
+             array_agg(distinct relays.id) as relays
+        from relays
+        left join lateral jsonb_array_elements(content -> 'calls') as call
+          on call ->> 'to' = ${toHex(token)} and call ->> 'selector' = any (${SPENDING_SELECTORS.map(toHex)})
+       where relays.id in (${relayIds})
+       group by low, high
+    )
+    select next, low, high, coalesce(count, 0) as count, coalesce(relays, '{}') as relays
+      from (
+        select coalesce(max(nonce) + 1, 0) as next from relays where chain_id = ${chainId} and account = ${address}
+      ) as own
+      left join spending on true`);
   const amountOf = ({ low, high, count }: SpendingRow) => count * (BigInt(low ?? 0) + (BigInt(high ?? 0) << WORD_BITS));
   const amount = rows.reduce((sum, row) => sum + amountOf(row), 0n);
-  return { amount, relays: [...new Set(rows.flatMap(({ relays }) => relays))] };
+  const relays = [...new Set(rows.flatMap((row) => row.relays))];
+  return { amount, relays, nextNonce: rows[0]?.next ?? 0n };
 }
