@@ -10,7 +10,8 @@ export interface Engine {
   poseidon(a: bigint, b: bigint, c: bigint): bigint;
   /** Of a list that has its padding. */
   poseidonMany(items: readonly bigint[]): bigint;
-  pedersen(a: bigint, b: bigint): bigint;
+  /** Of one felt with each of some others, at least one. */
+  pedersenEach(a: bigint, others: readonly bigint[]): bigint[];
   /** x of a multiple of the generator. Zero has none. */
   generatorMultiple(scalar: bigint): Fraction | undefined;
   /** x of a multiple of the points with this x, neither of them zero. Undefined where the curve has no such point. */

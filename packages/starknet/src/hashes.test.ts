@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { hash } from 'starknet';
 import { describe, expect, it } from 'vitest';
 import { PRIME } from './felt.ts';
-import { pedersen, pedersenMany, poseidon, poseidonMany, starknetKeccak } from './hashes.ts';
+import { pedersen, pedersenEach, pedersenMany, poseidon, poseidonMany, starknetKeccak } from './hashes.ts';
 import { felt, felts } from './testing/arbitraries.ts';
 
 describe('pedersen', () => {
@@ -26,6 +26,17 @@ describe('pedersen', () => {
     );
     expect(pedersenMany([])).toBe(BigInt(hash.computePedersenHashOnElements([])));
   });
+
+  it('of one felt with each of a list agrees with @scure/starknet, also where felts are repeated', () => {
+    const expected = (a: bigint, others: readonly bigint[]) => others.map((b) => BigInt(scure.pedersen(a, b)));
+    fc.assert(
+      fc.property(felt, felts, (a, others) => {
+        expect(pedersenEach(a, [...others, a, a])).toEqual(expected(a, [...others, a, a]));
+      }),
+      { numRuns: 30 },
+    );
+    expect(pedersenEach(1n, [])).toEqual([]);
+  });
 });
 
 describe('poseidon', () => {
@@ -44,6 +55,7 @@ describe('any hash', () => {
     for (const bad of [-1n, PRIME, PRIME + 1n, 2n ** 256n]) {
       expect(() => pedersen(bad, 0n)).toThrow(RangeError);
       expect(() => pedersen(0n, bad)).toThrow(RangeError);
+      expect(() => pedersenEach(0n, [1n, bad])).toThrow(RangeError);
       expect(() => poseidon(bad, 0n)).toThrow(RangeError);
       expect(() => poseidon(0n, bad)).toThrow(RangeError);
       expect(() => poseidonMany([1n, bad, 3n])).toThrow(RangeError);

@@ -1,6 +1,6 @@
 import { keccak } from '@scure/starknet';
 
-export { pedersen, pedersenMany } from './pedersen.ts';
+export { pedersen, pedersenEach, pedersenMany } from './pedersen.ts';
 export { poseidon, poseidonMany } from './poseidon.ts';
 
 const encoder = new TextEncoder();

@@ -1,5 +1,5 @@
-import { type Affine, add, fromAffine, type Point } from './curve/curve.ts';
-import { invert } from './curve/modular.ts';
+import { type Affine, add, fromAffine } from './curve/curve.ts';
+import { invertAll } from './curve/modular.ts';
 import { buildWindows, select, type Windows } from './curve/windows.ts';
 import { engine } from './engine.ts';
 import { isFelt, PRIME } from './felt.ts';
@@ -37,17 +37,33 @@ export const BASES = {
 /** Built on first use: about 16,000 points, as costly as some hundred hashes without them. */
 let tables: { readonly left: Windows; readonly right: Windows } | undefined;
 
-/** A point equal to ± the sum before it would be a hash collision, so `sumOf` applies. */
 export function pedersen(a: bigint, b: bigint): bigint {
-  if (!isFelt(a) || !isFelt(b)) throw new RangeError('Only felts can be hashed');
+  const [hash] = pedersenEach(a, [b]);
+  if (hash === undefined) throw new Error('A felt has no hash.');
+  return hash;
+}
+
+/**
+ * `pedersen(a, other)` for each of them, with the sum of the first felt and the division made once. A point equal to ± the sum before it
+ * would be a hash collision, so `sumOf` applies.
+ */
+export function pedersenEach(a: bigint, others: readonly bigint[]): bigint[] {
+  if (!isFelt(a) || !others.every(isFelt)) throw new RangeError('Only felts can be hashed');
+  if (others.length === 0) return [];
   const faster = engine();
-  if (faster) return faster.pedersen(a, b);
+  if (faster) return faster.pedersenEach(a, others);
   tables ??= { left: table(BASES.left), right: table(BASES.right) };
-  let total: Point = fromAffine(SHIFT);
-  for (const point of select(tables.left, a)) total = add(total, point);
-  for (const point of select(tables.right, b)) total = add(total, point);
-  const hash = (total.x * invert(total.zz, PRIME)) % PRIME;
-  return hash < 0n ? hash + PRIME : hash;
+  const { left, right } = tables;
+  const first = select(left, a).reduce(add, fromAffine(SHIFT));
+  const sums = others.map((other) => select(right, other).reduce(add, first));
+  const inverses = invertAll(
+    sums.map(({ zz }) => zz),
+    PRIME,
+  );
+  return sums.map(({ x }, index) => {
+    const hash = (x * (inverses[index] ?? 0n)) % PRIME;
+    return hash < 0n ? hash + PRIME : hash;
+  });
 }
 
 export function pedersenMany(items: readonly bigint[]): bigint {

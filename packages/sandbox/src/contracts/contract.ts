@@ -1,4 +1,4 @@
-import { type Call, pedersen, selector } from '@svc/starknet';
+import { type Call, pedersen, pedersenEach, selector } from '@svc/starknet';
 import type { BlockContext } from '../execution/types.ts';
 import { type AbiEntry, type Codec, type Fields, Malformed, panic, Reader, type ValuesOf } from './codec.ts';
 
@@ -34,8 +34,8 @@ export interface ContractFunction {
   readonly params: Fields;
   readonly output: Codec<unknown> | undefined;
   run(frame: Frame, calldata: readonly bigint[]): Promise<bigint[]>;
-  /** Cells that it will read, as far as its calldata says, so that those of many calls are loaded together. */
-  foresee?(calldata: readonly bigint[]): readonly bigint[];
+  /** Cells that some calls will read, as far as their calldata says, so that they are loaded together. */
+  foresee?(calldata: readonly (readonly bigint[])[]): readonly bigint[];
 }
 
 type Body<P extends Fields, R> = (frame: Frame, args: ValuesOf<P>) => Promise<R> | R;
@@ -162,6 +162,8 @@ export function variable<T>(name: string, codec: Codec<T>): Variable<T> {
 
 export interface StorageMap<T> {
   key(...keys: readonly bigint[]): bigint;
+  /** Of a map with one key. */
+  keysOf(items: readonly bigint[]): bigint[];
   read(frame: Frame, ...keys: readonly bigint[]): Promise<T>;
   write(frame: Frame, keys: readonly bigint[], value: T): Promise<void>;
 }
@@ -170,17 +172,23 @@ export function map<T>(name: string, codec: Codec<T>): StorageMap<T> {
   const base = selector(name);
   const cache = new Map<string, bigint>();
   const { readAt, writeAt } = cells(codec);
-  const key = (...keys: readonly bigint[]) => {
-    const id = keys.join();
-    const known = cache.get(id);
-    if (known !== undefined) return known;
-    const hashed = keys.reduce(pedersen, base) % KEY_MODULUS;
+  const remember = (id: string, hash: bigint) => {
+    const hashed = hash % KEY_MODULUS;
     if (cache.size >= MAX_CACHED_KEYS) cache.clear();
     cache.set(id, hashed);
     return hashed;
   };
+  const key = (...keys: readonly bigint[]) => {
+    const id = keys.join();
+    return cache.get(id) ?? remember(id, keys.reduce(pedersen, base));
+  };
   return {
     key,
+    keysOf(items) {
+      const missing = items.filter((item) => !cache.has(String(item)));
+      for (const [index, hash] of pedersenEach(base, missing).entries()) remember(String(missing[index]), hash);
+      return items.map((item) => key(item));
+    },
     read: (frame, ...keys) => readAt(frame, key(...keys)),
     write: (frame, keys, value) => writeAt(frame, key(...keys), value),
   };

@@ -104,12 +104,9 @@ const name = view('name', {}, byteArray, async (frame) => toByteArray(await erc2
 const symbol = view('symbol', {}, byteArray, async (frame) => toByteArray(await erc20Storage.symbol.read(frame)));
 const decimals = view('decimals', {}, u8, (frame) => erc20Storage.decimals.read(frame));
 const total = view('total_supply', {}, u256, (frame) => totalSupply.read(frame));
-/** Of the account that is the first argument. */
-const balanceCells = ([account]: readonly bigint[]): bigint[] => {
-  if (account === undefined) return [];
-  const low = balances.key(account);
-  return [low, low + 1n];
-};
+/** Of the accounts that are first arguments. */
+const balanceCells = (calldata: readonly (readonly bigint[])[]): bigint[] =>
+  balances.keysOf(calldata.flatMap(([account]) => account ?? [])).flatMap((low) => [low, low + 1n]);
 const balanceOf = foreseeing(
   view('balance_of', { account: address }, u256, (frame, { account }) => balances.read(frame, account)),
   balanceCells,

@@ -164,12 +164,16 @@ export class Machine {
 
   async #foresee(calls: readonly Call[]): Promise<void> {
     if (calls.length < 2) return;
-    const cellsOf = async ({ to, selector, calldata }: Call): Promise<void> => {
+    const alike = Object.groupBy(calls.slice(0, MAX_CALLS), ({ to, selector }) => `${to} ${selector}`);
+    const load = async (some: readonly Call[] = []): Promise<void> => {
+      const [first] = some;
+      if (!first) return;
+      const { to, selector } = first;
       const fn = contractOf(await this.state.classHashAt(to))?.entrypoints.get(selector);
-      const keys = fn?.foresee?.(calldata) ?? [];
-      await Promise.all(keys.map((key) => this.state.storageAt(to, key)));
+      const cells = fn?.foresee?.(some.map(({ calldata }) => calldata)) ?? [];
+      await Promise.all(cells.map((cell) => this.state.storageAt(to, cell)));
     };
-    await Promise.all(calls.slice(0, MAX_CALLS).map(cellsOf));
+    await Promise.all(Object.values(alike).map(load));
   }
 
   #frame(running: Running): Frame {

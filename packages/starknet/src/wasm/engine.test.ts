@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ORDER } from '../curve/curve.ts';
 import { type Fraction, useEngine } from '../engine.ts';
 import { PRIME } from '../felt.ts';
-import { pedersen, poseidon, poseidonMany } from '../hashes.ts';
+import { pedersen, pedersenEach, poseidon, poseidonMany } from '../hashes.ts';
 import { plain, sign, starkKey, verify } from '../signature.ts';
 import { felt, felts, messageHash, privateKey } from '../testing/arbitraries.ts';
 import { createEngine, useWebAssembly } from './engine.ts';
@@ -58,9 +58,15 @@ describe('the engine in WebAssembly', () => {
     fc.assert(
       fc.property(felt, felt, felts, (a, b, items) => {
         useEngine(undefined);
-        const expected = [pedersen(a, b), poseidon(a, b), poseidonMany(items)];
+        const hashes = () => [
+          pedersen(a, b),
+          poseidon(a, b),
+          poseidonMany(items),
+          ...pedersenEach(a, [b, ...items, b]),
+        ];
+        const expected = hashes();
         useEngine(engine);
-        expect([pedersen(a, b), poseidon(a, b), poseidonMany(items)]).toEqual(expected);
+        expect(hashes()).toEqual(expected);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { columnsOf, SPACING, TEETH } from '../curve/comb.ts';
 import { type Affine, GENERATOR } from '../curve/curve.ts';
-import { invert } from '../curve/modular.ts';
+import { invert, invertAll } from '../curve/modular.ts';
 import { type ScaledKey, scaledKey } from '../curve/public-key.ts';
 import { type Engine, type Fraction, useEngine } from '../engine.ts';
 import { PRIME as P } from '../felt.ts';
@@ -81,14 +81,23 @@ export function createEngine(): Engine {
       }
       return machine.take(STATE.a);
     },
-    pedersen(a, b) {
+    pedersenEach(a, others) {
       prepareTable(PLACE.left, BASES.left.low, BASES.left.high);
       prepareTable(PLACE.right, BASES.right.low, BASES.right.high);
       putPoint(PLACE.point, SHIFT);
       machine.begin(PLACE.point);
       addMultiple(PLACE.left, a);
-      addMultiple(PLACE.right, b);
-      return (machine.take(SUM.x) * invert(machine.take(SUM.zz), P)) % P;
+      keepSum(0);
+      const sums = others.map((other) => {
+        machine.bytes.copyWithin(SUM.x, sumAt(0), sumAt(1));
+        addMultiple(PLACE.right, other);
+        return { x: machine.take(SUM.x), zz: machine.take(SUM.zz) };
+      });
+      const inverses = invertAll(
+        sums.map(({ zz }) => zz),
+        P,
+      );
+      return sums.map(({ x }, index) => (x * (inverses[index] ?? 0n)) % P);
     },
     generatorMultiple(scalar) {
       prepareTable(PLACE.generator, GENERATOR);
