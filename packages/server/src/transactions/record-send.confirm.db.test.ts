@@ -94,6 +94,18 @@ describe('confirming a recorded transfer', () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
+  it('stores the end and its event together: where the event is not stored, the next look ends the record', async () => {
+    const { id } = await recorded();
+    const told = () => fixture.db.rows(sql`select type from events where subject = ${id}`);
+    await fixture.db.run(sql`alter table events rename to events_gone`);
+    await expect(look({ id })).rejects.toThrow('events');
+    await fixture.db.run(sql`alter table events_gone rename to events`);
+    expect(await stateOf(id)).toMatchObject({ status: 'PENDING' });
+    await look({ id });
+    expect(await stateOf(id)).toMatchObject({ status: 'SUCCESS' });
+    expect(await told()).toEqual([{ type: 'transaction.confirmed' }]);
+  });
+
   it('fails what reverted', async () => {
     await fixture.sandbox.post('/starknet/faults', { kind: 'revert', reason: 'out of luck' });
     const { id } = await recorded();

@@ -107,7 +107,7 @@ async function endRecord(db: Database, record: TransactionRecord, end: RecordCha
   const { status, blockNumber, confirmedAt } = record;
   const same =
     status === end.status && blockNumber === end.blockNumber && confirmedAt?.getTime() === end.confirmedAt?.getTime();
-  if (!same) await changeRecord(db, record.id, end, { reorganised: true });
+  if (!same) await db.tx((tx) => changeRecord(tx, record.id, end, { reorganised: true }));
 }
 
 /** One statement of the queue; the next run takes the rest. */
