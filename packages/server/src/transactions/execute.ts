@@ -8,7 +8,7 @@ import {
   type WalletType,
 } from '@svc/protocol';
 import { type Call, CalldataReader, outsideExecutionTypedData, selector, toHex } from '@svc/starknet';
-import type { Database, Reads } from '@svc/store';
+import type { Database, Db, Reads } from '@svc/store';
 import type { Networks } from '../chains/networks.ts';
 import type { PrivatePool } from '../chains/private-pool.ts';
 import { padAddress } from '../chains/starknet/chain.ts';
@@ -28,6 +28,7 @@ import {
 } from '../relayer/relay.ts';
 import { findRelay, findRelayByPurpose } from '../relayer/relay-store.ts';
 import { requireAllowedCalls } from '../relayer/sponsorship.ts';
+import { createGatherer } from '../util/semaphore.ts';
 import {
   feltsOf,
   MAX_FELTS,
@@ -101,7 +102,7 @@ export async function relaySigned(
   let hashComesLater = false;
   const sponsored = sponsor.sponsor(request, async (tx, relay) => {
     hashComesLater = relay.hash === undefined;
-    if (history) await insertRecords(tx, recordsOfCalls(history, relay));
+    if (history) await storeRecords(tx, recordsOfCalls(history, relay));
     await store?.(tx, relay);
   });
   const relayed = await sponsored.catch((error: unknown) => {
@@ -135,6 +136,12 @@ async function requireSponsored(
   const { classHash } = await refreshClass(db, networks, wallet);
   await requireSponsoredClass(db.reads, caller, networks.starknet(wallet.environment), classHash);
 }
+
+/** Of relays that one transaction stores together. */
+const storeRecords = createGatherer(async (tx: Db, all: readonly (readonly NewRecord[])[]) => {
+  await insertRecords(tx, all.flat());
+  return all.map(() => undefined);
+});
 
 /** Read before any lock is taken. */
 async function readExecutedCalls(

@@ -217,6 +217,25 @@ describe('a change', () => {
     expect(await reasonOf()).toEqual({ reason: expect.stringMatching(/^Spending: exceeds per-call!{3974}$/) });
   });
 
+  it('of several records takes each from its own status, and answers those that it changed in their order', async () => {
+    const db = records.db();
+    const [pending, ended, other] = [await stored(), await stored({ status: 'CANCELLED' }), await stored()];
+    const changed = await store.changeRecords(
+      db,
+      new Map([
+        [other.record.id, { status: 'FAILED', revertReason: 'no', blockNumber: 9 }],
+        [ended.record.id, { status: 'SUCCESS' }],
+        ['txn_none', { status: 'SUCCESS' }],
+        [pending.record.id, { status: 'SUCCESS', eventIndex: 2, blockNumber: 8 }],
+      ]),
+    );
+    expect(changed.map(({ id, ...rest }) => ({ id, ...rest }))).toMatchObject([
+      { id: other.record.id, status: 'FAILED', revertReason: 'no', blockNumber: 9, eventIndex: undefined },
+      { id: pending.record.id, status: 'SUCCESS', revertReason: undefined, blockNumber: 8, eventIndex: 2 },
+    ]);
+    expect(await store.changeRecords(db, new Map())).toEqual([]);
+  });
+
   it('of a record that does not exist answers undefined', async () => {
     expect(await store.changeRecord(records.db(), 'txn_none', { status: 'FAILED' })).toBeUndefined();
   });

@@ -135,21 +135,31 @@ export async function recordsOfRelay(reads: Reads, relayId: string): Promise<Tra
   return rows.map(fromRow);
 }
 
-/** Of the relay, in the order of its calls, and of others for the same transaction. */
-export async function recordsOfOutcome(
-  tx: Db,
-  { relayId, environment, account, hash }: Pick<RelayOutcome, 'relayId' | 'environment' | 'account' | 'hash'>,
-): Promise<OutcomeRecord[]> {
-  const rows = await tx.rows<Row & { readonly lacksAccount: boolean }>(sql`
-    select ${recordColumns}, exists (
-             select from wallets
-              where environment = ${environment} and address = ${addressOf(account)} and deployment <> 'DEPLOYED') as "lacksAccount"
+type RecordedOutcome = Pick<RelayOutcome, 'relayId' | 'environment' | 'account' | 'hash'>;
+
+/** Of each relay, in the order of its calls, and of others for the same transaction. */
+export async function recordsOfOutcomes(tx: Db, outcomes: readonly RecordedOutcome[]): Promise<OutcomeRecord[][]> {
+  const relayIds = outcomes.map(({ relayId }) => relayId);
+  const hashes = outcomes.flatMap(({ hash }) => (hash === undefined ? [] : toHex(hash)));
+  const accountOf = ({ environment, account }: RecordedOutcome) => `${environment} ${addressOf(account)}`;
+  const accounts = outcomes.map(({ account }) => addressOf(account));
+  const rows = await tx.rows<Row & { readonly undeployed: readonly string[] }>(sql`
+    select ${recordColumns}, array(
+             select environment || ' ' || address from wallets
+              where address = any (${accounts}) and deployment <> 'DEPLOYED') as undeployed
       from transactions
-     where relay_id = ${relayId} or (
-       transaction_hash = ${hash === undefined ? null : toHex(hash)} and chain = 'STARKNET' and environment = ${environment}
-       and type <> 'SKU_PURCHASE')
-     order by call_index, id limit ${MAX_RECORDS_OF_ONE}`);
-  return rows.map(({ lacksAccount, ...row }) => ({ ...fromRow(row), lacksAccount }));
+     where relay_id = any (${relayIds}) or (
+       transaction_hash = any (${hashes}) and chain = 'STARKNET' and type <> 'SKU_PURCHASE')
+     order by call_index, id limit ${MAX_RECORDS_OF_ONE * outcomes.length}`);
+  const records = rows.map(({ undeployed, ...row }) => ({ record: fromRow(row), undeployed }));
+  return outcomes.map((outcome) => {
+    const { relayId, environment, hash } = outcome;
+    const hasHash = ({ transactionHash, environment: own }: TransactionRecord) =>
+      hash !== undefined && transactionHash === toHex(hash) && own === environment;
+    return records
+      .filter(({ record }) => record.relayId === relayId || hasHash(record))
+      .map(({ record, undeployed }) => ({ ...record, lacksAccount: undeployed.includes(accountOf(outcome)) }));
+  });
 }
 
 export interface OutcomeRecord extends TransactionRecord {
@@ -251,39 +261,68 @@ async function publishChanges(tx: Db, changed: readonly ChangedRecord[]): Promis
   await publishEvents(tx, events);
 }
 
-/** Undefined, without change, where the transition is not allowed. */
+interface ChangeOptions {
+  readonly reorganised?: boolean;
+}
+
+/** In a transaction: the events are other rows. Undefined, without change, where the transition is not allowed. */
 export async function changeRecord(
   tx: Db,
   id: string,
   change: RecordChange,
-  options: { reorganised?: boolean } = {},
+  options: ChangeOptions = {},
 ): Promise<TransactionRecord | undefined> {
-  const reason = change.revertReason && storableText(change.revertReason, MAX_REVERT_REASON);
-  const row = await tx.one<ChangedRow>(sql`
-    with before as (
-      select id as before_id, type as "typeBefore", status as "statusBefore", destination_wallet_id as "walletBefore"
-        from transactions where id = ${id} for no key update)
+  return (await changeRecords(tx, new Map([[id, change]]), options))[0];
+}
+
+/** By their ids. Answers those that changed, in the same order. */
+export async function changeRecords(
+  tx: Db,
+  changes: ReadonlyMap<string, RecordChange>,
+  options: ChangeOptions = {},
+): Promise<TransactionRecord[]> {
+  const ids = [...changes.keys()];
+  if (ids.length === 0) return [];
+  const given = [...changes].map(([recordId, { status: newStatus, type: newType, revertReason, ...change }]) => ({
+    ...change,
+    recordId,
+    newStatus,
+    newType,
+    before: statusesBefore(newStatus, options),
+    revertReason: revertReason && storableText(revertReason, MAX_REVERT_REASON),
+  }));
+  const rows = await tx.rows<ChangedRow>(sql`
+    with before as materialized (
+      select id as "idBefore", type as "typeBefore", status as "statusBefore", destination_wallet_id as "walletBefore"
+        from transactions where id = any (${ids}) order by id for no key update)
     update transactions set
-      status = ${change.status},
-      type = coalesce(${change.type ?? null}, type),
-      sub_type = coalesce(${change.subType ?? null}, sub_type),
-      transaction_hash = coalesce(${change.transactionHash ?? null}, transaction_hash),
-      event_index = coalesce(${change.eventIndex ?? null}, event_index),
-      block_number = coalesce(${change.blockNumber ?? null}, block_number),
-      confirmed_at = case when ${change.status} = 'SUCCESS' then coalesce(${change.confirmedAt ?? null}, confirmed_at) end,
-      revert_reason = case when ${change.status} = 'FAILED' then coalesce(${reason ?? null}, revert_reason) end,
-      sender_wallet_id = coalesce(${change.senderWalletId ?? null}, sender_wallet_id),
-      destination_wallet_id = coalesce(${change.destinationWalletId ?? null}, destination_wallet_id),
+      status = "newStatus",
+      type = coalesce("newType", type),
+      sub_type = coalesce(given."subType", sub_type),
+      transaction_hash = coalesce(given."transactionHash", transaction_hash),
+      event_index = coalesce(given."eventIndex", event_index),
+      block_number = coalesce(given."blockNumber", block_number),
+      confirmed_at = case when "newStatus" = 'SUCCESS' then coalesce(given."confirmedAt", confirmed_at) end,
+      revert_reason = case when "newStatus" = 'FAILED' then coalesce(given."revertReason", revert_reason) end,
+      sender_wallet_id = coalesce(given."senderWalletId", sender_wallet_id),
+      destination_wallet_id = coalesce(given."destinationWalletId", destination_wallet_id),
       updated_at = greatest(created_at, now())
-    from before
-    where id = before_id and status = any(${statusesBefore(change.status, options)}::text[])
+    from before join jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (
+        "recordId" text, before text[], "newStatus" text, "newType" text, "subType" text, "transactionHash" text,
+        "eventIndex" integer, "blockNumber" bigint, "confirmedAt" timestamptz, "revertReason" text, "senderWalletId" text,
+        "destinationWalletId" text)
+      on "recordId" = "idBefore"
+    where id = any (${ids}) and id = "idBefore" and status = any (given.before)
     returning ${recordColumns}, "typeBefore", "statusBefore", "walletBefore"`);
-  if (!row) return undefined;
-  const record = fromRow(row);
-  const { typeBefore: type, statusBefore: status, walletBefore } = row;
-  const before = { type, status, destinationWalletId: walletBefore ?? undefined };
-  await publishChanges(tx, [{ record, before }]);
-  return record;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const changed = ids.flatMap((id) => {
+    const row = byId.get(id);
+    if (!row) return [];
+    const { typeBefore: type, statusBefore: status, walletBefore } = row;
+    return [{ record: fromRow(row), before: { type, status, destinationWalletId: walletBefore ?? undefined } }];
+  });
+  await publishChanges(tx, changed);
+  return changed.map(({ record }) => record);
 }
 
 interface ChangedRow extends Row {

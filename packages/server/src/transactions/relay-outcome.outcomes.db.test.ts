@@ -1,11 +1,12 @@
 import { classes, selector, toHex } from '@svc/starknet';
-import { sql } from '@svc/store';
+import { type Db, sql } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallText, STRK, stranger, TransactionFixture, transferOf } from '../../testing/transactions.ts';
 import type { Owner } from '../../testing/wallets.ts';
 import { transfersIn } from '../chains/starknet/chain.ts';
 import { findWallet } from '../wallets/wallet.ts';
 import { insertRecords } from './record-store.ts';
+import { transactionOutcomes } from './relay-outcome.ts';
 
 let fixture: TransactionFixture;
 let ana: Owner;
@@ -21,6 +22,38 @@ const failed = async (hash: string) => {
     select revert_reason from transactions where transaction_hash = ${hash} and status = 'FAILED' order by call_index`);
   return rows.map((row) => row.revert_reason);
 };
+
+it('relays that end together have their records read and changed by one statement each', async () => {
+  const [one, two] = [stranger(), stranger()];
+  const hashes = [
+    await fixture.execute(ana, [transferOf(one, 5), transferOf(one, 7)]),
+    await fixture.execute(ana, [transferOf(two, 6)]),
+  ];
+  const outcomes = await Promise.all(hashes.map((hash) => fixture.sponsor.outcomeOf(hash)));
+  const statements: string[] = [];
+  await fixture.db.tx(async (tx) => {
+    const counting: Db = {
+      ...tx,
+      rows: (query) => {
+        statements.push(query.text);
+        return tx.rows(query);
+      },
+    };
+    await Promise.all(outcomes.map((outcome) => transactionOutcomes().calls(counting, outcome)));
+  });
+  const about = (text: string) => statements.filter((statement) => statement.includes(text)).length;
+  expect([
+    about('from transactions\n     where relay_id'),
+    about('update transactions'),
+    about('insert into events'),
+  ]).toEqual([1, 1, 1]);
+  const [first, second] = [await fixture.records(hashes[0] ?? ''), await fixture.records(hashes[1] ?? '')];
+  expect(first).toMatchObject([
+    { status: 'SUCCESS', destinationAddress: one, amount: 5n },
+    { status: 'SUCCESS', destinationAddress: one, amount: 7n },
+  ]);
+  expect(second).toMatchObject([{ status: 'SUCCESS', destinationAddress: two, amount: 6n }]);
+});
 
 describe('a relay that succeeded', () => {
   it('makes a transfer a success by its event, with its block and the block’s time', async () => {

@@ -3,11 +3,12 @@ import type { Db } from '@svc/store';
 import { addressOf, type FoundTransfer, type Receipt, readTransfer, transfersIn } from '../chains/starknet/chain.ts';
 import type { OutcomeHandler, OutcomeHandlers, RelayOutcome } from '../relayer/outcome.ts';
 import type { CallsKind } from '../relayer/relay.ts';
+import { createGatherer } from '../util/semaphore.ts';
 import { creationOutcome } from '../wallets/create-wallet.ts';
 import { type WalletRecord, walletsAt } from '../wallets/wallet.ts';
 import { type ChainTransfer, matchTransfers } from './chain-transaction.ts';
 import type { TransactionRecord } from './record.ts';
-import { changeRecord, clearEventsOfRelay, type RecordChange, recordsOfOutcome } from './record-store.ts';
+import { changeRecords, clearEventsOfRelay, type RecordChange, recordsOfOutcomes } from './record-store.ts';
 
 const NO_TRANSFER = 'The transaction succeeded, but its receipt shows no such transfer.';
 const MAYBE_SKIPPED =
@@ -19,7 +20,7 @@ export function transactionOutcomes(
   followers: Pick<OutcomeHandlers, 'solana-transfer'> = { 'solana-transfer': async () => {} },
 ): Pick<OutcomeHandlers, CallsKind> {
   const calls: OutcomeHandler = async (tx, outcome) => {
-    const all = await recordsOfOutcome(tx, outcome);
+    const all = await readRecords(tx, outcome);
     await updateRecords(tx, outcome, all);
     const lacksAccount = all[0]?.lacksAccount ?? (await walletOf(tx, outcome))?.isDeployed === false;
     // Where the deployment failed, the first calls deploy the wallet, so their outcome is its outcome too.
@@ -33,6 +34,13 @@ export function transactionOutcomes(
     },
   };
 }
+
+/** Of outcomes that one transaction stores together. */
+const readRecords = createGatherer(recordsOfOutcomes);
+const storeChanges = createGatherer(async (tx: Db, all: readonly (readonly [string, RecordChange][])[]) => {
+  await changeRecords(tx, new Map(all.flat()), { reorganised: true });
+  return all.map(() => undefined);
+});
 
 async function walletOf(tx: Db, { environment, account }: RelayOutcome): Promise<WalletRecord | undefined> {
   return (await walletsAt(tx, environment, [addressOf(account)]))[0];
@@ -50,15 +58,16 @@ async function updateRecords(tx: Db, outcome: RelayOutcome, all: readonly Transa
   const matched = matchTransfers(sends, outcome.result === 'SUCCEEDED' ? transfersOf(outcome) : []);
   const skipped = outcome.result === 'SUCCEEDED' ? await maybeSkipped(tx, outcome, records, matched) : new Set();
   const taken = new Set(others.map(({ eventIndex }) => eventIndex));
-  for (const record of records) {
+  const changes = records.map((record): [string, RecordChange] => {
     const eventIndex = matched.get(record)?.eventIndex;
     const unproven = isTransfer(record)
       ? eventIndex === undefined && NO_TRANSFER
       : skipped.has(record) && MAYBE_SKIPPED;
     const change = outcome.result === 'SUCCEEDED' && !unproven ? success(outcome) : failure(outcome, unproven);
     const event = eventIndex === undefined || taken.has(eventIndex) ? {} : { eventIndex };
-    await changeRecord(tx, record.id, { ...change, ...event }, { reorganised: true });
-  }
+    return [record.id, { ...change, ...event }];
+  });
+  await storeChanges(tx, changes);
 }
 
 /** The receipt has a Transfer event of it. */

@@ -1,6 +1,6 @@
 import { currentTenant, runAs } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { createBatcher, createSemaphore, QueueFullError } from './semaphore.ts';
+import { createBatcher, createGatherer, createSemaphore, QueueFullError } from './semaphore.ts';
 
 describe('a semaphore', () => {
   it('runs at most its limit at once, first in first out, also when one fails', async () => {
@@ -169,5 +169,30 @@ describe('a batcher', () => {
     gate.resolve();
     await Promise.all(all);
     expect(seen).toEqual(['one', 'other']);
+  });
+});
+
+describe('a gatherer', () => {
+  const runs: number[][] = [];
+  const gather = createGatherer(async (_key: object, items: readonly number[]) => {
+    runs.push([...items]);
+    if (items.includes(0)) throw new Error('zero');
+    return items.map((item) => item * 2);
+  });
+
+  it('runs together what is asked at one moment for one key, and answers each', async () => {
+    const [one, other] = [{}, {}];
+    runs.length = 0;
+    const askTwice = async (item: number) => gather(one, await gather(one, item));
+    const answers = await Promise.all([askTwice(1), gather(other, 3), askTwice(2)]);
+    expect(answers).toEqual([4, 6, 8]);
+    expect(runs).toEqual([[1, 2], [3], [2, 4]]);
+  });
+
+  it('fails all of a run where it fails, and none of the next', async () => {
+    const key = {};
+    const together = await Promise.allSettled([gather(key, 1), gather(key, 0)]);
+    expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await gather(key, 5)).toBe(10);
   });
 });

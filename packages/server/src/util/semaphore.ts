@@ -165,3 +165,29 @@ export async function inBatches<T>(items: readonly T[], work: (item: T) => Promi
     await Promise.all(items.slice(start, start + BATCH_SIZE).map(work));
   }
 }
+
+interface Gathered<Item, Result> {
+  readonly items: Item[];
+  readonly results: Promise<readonly Result[]>;
+}
+
+/** What is asked at the same moment for one key, such as a transaction, is run together. All of it fails where it fails. */
+export function createGatherer<Key extends object, Item, Result>(
+  run: (key: Key, items: readonly Item[]) => Promise<readonly Result[]>,
+): (key: Key, item: Item) => Promise<Result> {
+  const gathering = new WeakMap<Key, Gathered<Item, Result>>();
+  const begin = (key: Key): Gathered<Item, Result> => {
+    const items: Item[] = [];
+    const results = Promise.resolve().then(() => {
+      gathering.delete(key);
+      return run(key, items);
+    });
+    return { items, results };
+  };
+  return async (key, item) => {
+    const gathered = gathering.get(key) ?? begin(key);
+    gathering.set(key, gathered);
+    const place = gathered.items.push(item) - 1;
+    return (await gathered.results)[place] as Result;
+  };
+}
