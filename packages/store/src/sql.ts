@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
-// Every connection keeps named statements in the server's memory; later texts run unnamed.
-const MAX_NAMED_STATEMENTS = 500;
+// Every connection keeps the named statements that it ran in the server's memory; later texts run unnamed, and are planned each time.
+// A process that has answered every endpoint and run every job knows about 450.
+const MAX_NAMED_STATEMENTS = 1_000;
 
 const names = new Map<string, string>();
 const texts = new WeakMap<readonly string[], string>();
