@@ -143,10 +143,12 @@ export async function recordsOfOutcomes(tx: Db, outcomes: readonly RecordedOutco
   const hashes = outcomes.flatMap(({ hash }) => (hash === undefined ? [] : toHex(hash)));
   const accountOf = ({ environment, account }: RecordedOutcome) => `${environment} ${addressOf(account)}`;
   const accounts = outcomes.map(({ account }) => addressOf(account));
+  const environments = [...new Set(outcomes.map(({ environment }) => environment))];
   const rows = await tx.rows<Row & { readonly undeployed: readonly string[] }>(sql`
     select ${recordColumns}, array(
              select environment || ' ' || address from wallets
-              where address = any (${accounts}) and deployment <> 'DEPLOYED') as undeployed
+              where environment = any (${environments}) and address = any (${accounts})
+                and deployment <> 'DEPLOYED') as undeployed
       from transactions
      where relay_id = any (${relayIds}) or (
        transaction_hash = any (${hashes}) and chain = 'STARKNET' and type <> 'SKU_PURCHASE')
