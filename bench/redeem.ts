@@ -1,6 +1,7 @@
 // Gift codes redeemed a second through HTTP, many codes and one for all, paid out on the chain inside and reserved
 // only. Beside pgbench with the same statements on the same PostgreSQL, in turns. Then the time of one redeem alone and
-// of each of 500 at once, and of 500 gifts made at once beside one. pgbench has to be on the path. npm run bench:redeem
+// of each of 500 at once, and of 500 gifts made at once beside one. pgbench has to be on the path. BENCH_CLIENTS: how
+// many redeem at a time. npm run bench:redeem
 import { rm } from 'node:fs/promises';
 import { connect, type Database, sql, startEmbedded } from '@svc/store';
 import type { LedgerOwner } from '../packages/server/src/ledger/ledger.ts';
@@ -15,9 +16,9 @@ import { PAID_TOGETHER } from './support/redeem-script.ts';
 import { type Codes, type Extent, RedeemYardstick } from './support/redeem-yardstick.ts';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
-const CLIENTS = 64;
-const PAID_EACH_ROUND = 640;
-const RESERVED_EACH_ROUND = 1_280;
+const CLIENTS = Number(process.env.BENCH_CLIENTS ?? 64);
+const PAID_EACH_ROUND = 10 * CLIENTS;
+const RESERVED_EACH_ROUND = 20 * CLIENTS;
 /** Of each client and each connection: so many that preparing its statements does not count. */
 const YARDSTICK_REDEEMS = { clients: 2 * PAID_TOGETHER, connections: 10 * PAID_TOGETHER };
 /** The service's own to the database. Fewer wait for the same rows, so pgbench is quicker with these: the harder yardstick. */
