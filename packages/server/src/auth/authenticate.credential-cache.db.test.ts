@@ -76,9 +76,9 @@ describe('the caller of a secret key', () => {
     );
     const authenticate = createAuthenticate({ credentials } as unknown as Authenticator);
     const socket = {};
-    const ask = (key: string | undefined, secret: string) => {
+    const ask = (key: string | undefined, secret: string, access: 'secret' | 'either' = 'secret') => {
       const headers = { ...(key !== undefined && { 'x-api-key': key }), authorization: `Bearer ${secret}` };
-      return authenticate({ access: 'secret', method: 'GET' }, { headers, ip: '203.0.113.1', socket });
+      return authenticate({ access, method: 'GET' }, { headers, ip: '203.0.113.1', socket });
     };
     return { publicKey, secretKey, clock, credentials, ask };
   };
@@ -102,6 +102,12 @@ describe('the caller of a secret key', () => {
     expect(await ask(publicKey.value, secretKey.value)).toMatchObject({ keyId: publicKey.id });
     clock.now = 30_000;
     await expect(ask(publicKey.value, secretKey.value)).rejects.toMatchObject(refused);
+  });
+
+  it('is not that of credentials that only look alike when they are joined', async () => {
+    const { secretKey, ask } = await startAt(0);
+    expect(await ask(undefined, secretKey.value, 'either')).toMatchObject({ secretKeyId: secretKey.id });
+    await expect(ask('undefined', secretKey.value)).rejects.toMatchObject(refused);
   });
 
   it('is of the very keys that a request sends, also on a connection that sent others before', async () => {

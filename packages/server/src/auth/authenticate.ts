@@ -344,7 +344,8 @@ function digestOf({ headers, socket }: Credentialed): string {
   const { 'x-api-key': key, authorization, cookie } = headers;
   const last = digested.get(socket);
   if (last && last.key === key && last.authorization === authorization && last.cookie === cookie) return last.digest;
-  const digest = hash('sha256', `${key} ${authorization} ${cookie ?? ''}`, 'base64');
+  // As a list: joined, the header `undefined` would look like one that is missing.
+  const digest = hash('sha256', JSON.stringify([key ?? null, authorization ?? null, cookie ?? null]), 'base64');
   digested.set(socket, { key, authorization, cookie, digest });
   return digest;
 }
