@@ -64,6 +64,17 @@ describe('a payment of the manager', () => {
     expect(relayers.outcomes).toMatchObject([about]);
   });
 
+  it('that was made before is answered also where the manager’s key has left the configuration', async () => {
+    const order = orderOf(relayers.newAddress());
+    const first = await payerWith().pay(order, nothing);
+    const keyless = createPayer({ ...relayers.deps, managerKey: () => undefined });
+    expect(await keyless.pay(order, nothing)).toEqual(first);
+    await expect(keyless.pay(orderOf(relayers.newAddress()), nothing)).rejects.toMatchObject({
+      code: 'chain_not_configured',
+    });
+    await finish();
+  });
+
   it('that would revert is refused with the chain’s reason, and nothing is stored', async () => {
     const answer = await payerWith().pay(orderOf(0n), nothing);
     expect(answer).toEqual({ ok: false, reason: expect.stringContaining('transfer to 0') });

@@ -5,14 +5,7 @@ import type { Networks } from '../chains/networks.ts';
 import { padAddress, type Receipt, type StarknetChain } from '../chains/starknet/chain.ts';
 import { enqueue } from '../jobs/job.ts';
 import { ID_BITS, idFromBits, idToBits } from '../util/ids.ts';
-import {
-  type AccountPool,
-  createAccountPool,
-  type ReadyAccount,
-  type RelayerDeps,
-  type RelayerKey,
-  signingKeyOf,
-} from './accounts.ts';
+import { createAccountPool, type ReadyAccount, type RelayerDeps, type RelayerKey, signingKeyOf } from './accounts.ts';
 import {
   type CreatedRelay,
   createRelay,
@@ -135,6 +128,13 @@ export function createPayer(deps: PayerDeps): Payer {
   const publicKeys = new Map<bigint, bigint>();
   const keyOf = (environment: Environment) => deps.managerKey?.(environment) ?? noManager(environment);
   const ownerOf = (environment: Environment, key: RelayerKey) => deps.depositKey?.(environment) ?? signingKeyOf(key);
+  const readyAccount = async (environment: Environment): Promise<ReadyAccount> => {
+    const { chain } = deps.networks.starknet(environment);
+    const key = keyOf(environment);
+    const account = await accounts.ready(deps.db, chain, [key]);
+    await requireReconciled(deps.db.reads, chain.chainId, padAddress(key.address));
+    return account;
+  };
   return {
     manager: (environment) => keyOf(environment).address,
     publicKey(environment) {
@@ -160,12 +160,12 @@ export function createPayer(deps: PayerDeps): Payer {
     },
     async pay(order, store) {
       const { chain } = deps.networks.starknet(order.environment);
-      const key = keyOf(order.environment);
       // Read together. Of a payment that is known the account does not matter.
-      const ready = readyAccount(deps, accounts, chain, key);
+      const ready = readyAccount(order.environment);
       ready.catch(() => {});
       const known = await findPayment(deps, chain, order.purpose);
       if (known) return known;
+      const key = keyOf(order.environment);
       const priced = await priceOf(deps, chain, await ready, order.calls);
       if (!priced.ok) return priced;
       const storeChecked: StoreWithRelay = (tx, relay) =>
@@ -178,8 +178,7 @@ export function createPayer(deps: PayerDeps): Payer {
       return duplicate;
     },
     async requireReconciled(environment) {
-      const { chain } = deps.networks.starknet(environment);
-      await readyAccount(deps, accounts, chain, keyOf(environment));
+      await readyAccount(environment);
     },
     isFailureFinal: (environment, relayId) =>
       isFailureFinal(deps.db, deps.networks.starknet(environment).chain, relayId),
@@ -194,17 +193,6 @@ async function findPayment(
   const known = await findRelayByPurpose(db.reads, chainId, purpose);
   if (known?.hash === undefined) return undefined;
   return { ok: true, relayId: known.id, hash: known.hash };
-}
-
-async function readyAccount(
-  { db }: PayerDeps,
-  accounts: AccountPool,
-  chain: StarknetChain,
-  key: RelayerKey,
-): Promise<ReadyAccount> {
-  const account = await accounts.ready(db, chain, [key]);
-  await requireReconciled(db.reads, chain.chainId, padAddress(key.address));
-  return account;
 }
 
 async function priceOf(
