@@ -166,28 +166,44 @@ export async function inBatches<T>(items: readonly T[], work: (item: T) => Promi
   }
 }
 
-interface Gathered<Item, Result> {
-  readonly items: Item[];
-  readonly results: Promise<readonly Result[]>;
+interface Gathered<Item, Result> extends PromiseWithResolvers<Result> {
+  readonly item: Item;
 }
 
 /** What is asked at the same moment for one key, such as a transaction, is run together. All of it fails where it fails. */
 export function createGatherer<Key extends object, Item, Result>(
   run: (key: Key, items: readonly Item[]) => Promise<readonly Result[]>,
 ): (key: Key, item: Item) => Promise<Result> {
-  const gathering = new WeakMap<Key, Gathered<Item, Result>>();
-  const begin = (key: Key): Gathered<Item, Result> => {
-    const items: Item[] = [];
-    const results = Promise.resolve().then(() => {
-      gathering.delete(key);
-      return run(key, items);
-    });
-    return { items, results };
+  const gathering = new WeakMap<Key, Gathered<Item, Result>[]>();
+  const runAll = async (key: Key, all: readonly Gathered<Item, Result>[]) => {
+    // All that is asked in this turn comes before.
+    await Promise.resolve();
+    gathering.delete(key);
+    try {
+      const results = (
+        await run(
+          key,
+          all.map(({ item }) => item),
+        )
+      ).values();
+      for (const { resolve, reject } of all) {
+        const next = results.next();
+        if (next.done) reject(new Error('Less was answered than asked.'));
+        else resolve(next.value);
+      }
+    } catch (error) {
+      for (const { reject } of all) reject(error);
+    }
   };
-  return async (key, item) => {
-    const gathered = gathering.get(key) ?? begin(key);
-    gathering.set(key, gathered);
-    const place = gathered.items.push(item) - 1;
-    return (await gathered.results)[place] as Result;
+  return (key, item) => {
+    const one = { ...Promise.withResolvers<Result>(), item };
+    const open = gathering.get(key);
+    if (open) open.push(one);
+    else {
+      const all = [one];
+      gathering.set(key, all);
+      void runAll(key, all);
+    }
+    return one.promise;
   };
 }
