@@ -283,9 +283,21 @@ export async function changeRecords(
   changes: ReadonlyMap<string, RecordChange>,
   options: ChangeOptions = {},
 ): Promise<TransactionRecord[]> {
-  const ids = [...changes.keys()];
-  if (ids.length === 0) return [];
-  const given = [...changes].map(([recordId, { status: newStatus, type: newType, revertReason, ...change }]) => ({
+  const all = [...changes];
+  const changed: TransactionRecord[] = [];
+  for (let start = 0; start < all.length; start += MAX_RECORDS_A_STATEMENT) {
+    changed.push(...(await changeSome(tx, all.slice(start, start + MAX_RECORDS_A_STATEMENT), options)));
+  }
+  return changed;
+}
+
+async function changeSome(
+  tx: Db,
+  changes: readonly (readonly [string, RecordChange])[],
+  options: ChangeOptions,
+): Promise<TransactionRecord[]> {
+  const ids = changes.map(([id]) => id);
+  const given = changes.map(([recordId, { status: newStatus, type: newType, revertReason, ...change }]) => ({
     ...change,
     recordId,
     newStatus,
