@@ -224,12 +224,12 @@ async function transaction<T>(connecting: Connect, work: (tx: Db) => Promise<T>)
   }
 }
 
-// A savepoint would allow to catch an error and commit half of the work.
 /** Of one transaction, in the order in which they were begun. Throws the first failure, after all have ended. */
 export async function sentTogether(steps: readonly Promise<unknown>[]): Promise<void> {
   for (const step of await Promise.allSettled(steps)) if (step.status === 'rejected') throw step.reason;
 }
 
+// A savepoint would allow to catch an error and commit half of the work.
 async function refuseNesting(): Promise<never> {
   throw new Error('A transaction is already open here: use its handle instead of starting another one inside it.');
 }
